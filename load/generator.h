@@ -3,8 +3,9 @@
 #define PERSIK_LOAD_GENERATOR_H
 
 #include "load/codec.h"
-#include "load/load.h"
 #include "load/requests.h"
+#include "load/result.h"
+#include "load/schedule.h"
 #include "load/transport.h"
 
 struct generator_options {

@@ -21,8 +21,8 @@ struct schedule {
     struct {
         double *items;
         size_t count, capacity;
-    } recorded; /* seconds */
-    size_t position; /* requests taken */
+    } recorded;            /* seconds */
+    size_t position;       /* requests taken */
     double recorded_scale; /* nanoseconds per recorded second */
     /* Closed: when each thinking client will send, a heap with the earliest on top. */
     uint64_t *ready_ns;

@@ -60,13 +60,16 @@ static void sleep_s(double seconds) {
 }
 
 static void serve(void) {
-    double began = now_s();
     double time = exponential ? -service_s * log(1 - drand48()) : service_s;
     if (served == stall_at)
         time += stall_s;
     if (time > 0)
         sleep_s(time);
-    double took = now_s() - began;
+}
+
+/* All that the server did for a request since `began_s`. */
+static void count(double began_s) {
+    double took = now_s() - began_s;
     served++;
     sum_s += took;
     sum_squares += took * took;
@@ -92,6 +95,7 @@ static const char *reply(void) {
 /* One request is as much as is read at once: they are small, and the client sends one at a time. */
 static void answer(int connection) {
     char request[REQUEST_BYTES];
+    double began_s = now_s();
     ssize_t n = recv(connection, request, sizeof request, 0);
     if (n <= 0) {
         if (n == 0 || errno != EAGAIN)
@@ -103,6 +107,7 @@ static void answer(int connection) {
     serve();
     int last = each > 0 && ++requests_of[connection] % each == 0;
     send(connection, reply(), strlen(reply()), MSG_NOSIGNAL);
+    count(began_s);
     if (last || is("early") || is("endless"))
         close(connection);
 }
@@ -111,11 +116,13 @@ static void answer_datagram(int socket) {
     char request[REQUEST_BYTES];
     struct sockaddr_in from;
     socklen_t length = sizeof from;
+    double began_s = now_s();
     ssize_t n = recvfrom(socket, request, sizeof request, 0, (struct sockaddr *)&from, &length);
     if (n < 0)
         return;
     serve();
     sendto(socket, request, (size_t)n, 0, (struct sockaddr *)&from, length);
+    count(began_s);
 }
 
 static void accept_all(int listener, int epoll) {
