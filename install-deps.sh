@@ -11,6 +11,8 @@ packages="gcc libc6-dev make pkg-config
 packages="$packages clang-format-14 clang-tidy-14"
 # For the real programs that bench/ builds.
 packages="$packages g++ libbz2-dev zlib1g-dev libevent-dev"
+# For bench/slow-disk.sh.
+packages="$packages libfuse3-dev"
 
 missing=
 for package in $packages; do

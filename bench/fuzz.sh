@@ -19,7 +19,7 @@ inputs=${INPUTS:-20000}
 seed=${SEED:-1}
 work=$root/bench/scratch/fuzz
 readers=("$@")
-[ $# -gt 0 ] || readers=(trace sections model facts sample catalog measurements blktrace segment)
+[ $# -gt 0 ] || readers=(trace sections model facts sample catalog measurements blktrace segment replies)
 
 make -s -C "$root" -j2 build/release/persik build/release/libpersik-probe.so build/release/persik-analyze \
     samples >&2

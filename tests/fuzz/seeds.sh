@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/blktrace" "$out/segment"
+    "$out/blktrace" "$out/segment" "$out/replies"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -48,6 +48,10 @@ header=$header,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns,sha
 printf '%s\n' "$header" '1,1,1,4000000,3900000,10,100.5,200,99,180.25,1' \
     '4,2,1,1100000,2000000,0,101,210,99,180.25,1.25' '4,2,2,1200000,2100000,0,0,0,0,0,0' \
     >"$out/measurements/new"
+
+printf 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello' >"$out/replies/length"
+printf 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' >"$out/replies/chunked"
+printf '3;x\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\nX: y\r\n\r\n' >>"$out/replies/chunked"
 
 # As blktrace(8) writes them: struct blk_io_trace of linux/blktrace_api.h, and a message with the time.
 perl -e '
