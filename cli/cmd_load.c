@@ -35,6 +35,7 @@ enum {
     KEY_UNTIL,
     KEY_SEED,
     KEY_REMOTE,
+    KEY_NO_PRIORITY,
     KEY_HISTOGRAM,
     KEY_ASSERT,
 };
@@ -83,6 +84,8 @@ static const struct argp_option options_list[] = {
     {"until", KEY_UNTIL, "TEXT", 0, "tcp: with what a reply ends (\\n)", 5},
     {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 6},
     {"remote", KEY_REMOTE, NULL, 0, "the server may be another machine: you may load it", 6},
+    {"no-priority", KEY_NO_PRIORITY, NULL, 0, "do not go before other threads (which needs root)",
+     6},
     {"histogram", KEY_HISTOGRAM, NULL, 0, "list the quantiles, too", 7},
     {"assert", KEY_ASSERT, "BOUND", 0, "exit 3 unless it is kept: 'p99<50ms', 'throughput>100/s'",
      7},
@@ -189,6 +192,9 @@ static bool parse_target(struct load_options *load, int key, const char *argumen
         return true;
     case KEY_REMOTE:
         load->remote = true;
+        return true;
+    case KEY_NO_PRIORITY:
+        load->has_priority = false;
         return true;
     default:
         return false;
@@ -323,6 +329,7 @@ int command_load(int argc, char **argv) {
     struct options options = {.load = {.timeout_ns = DEFAULT_TIMEOUT_NS,
                                        .max_in_flight = DEFAULT_MAX_IN_FLIGHT,
                                        .keep_alive = true,
+                                       .has_priority = true,
                                        .schedule.seed = 1}};
     argp_parse(&load_argp, argc, argv, 0, NULL, &options);
     check_options(&options.load);

@@ -232,7 +232,7 @@ void load_report_warn(const struct load_result *result) {
     if (late_share >= LATE_SHARE)
         log_warning("requests were sent late by %s in the mean, which is %.0f %% of the mean "
                     "response time: that part is not the server's: give this program more of a "
-                    "core, or ask for less",
+                    "core (root's goes before others), or ask for less",
                     quantity_show(late_ns, UNIT_TIME, text), 100 * late_share);
     if (result->failures[LOAD_NOT_SENT])
         log_warning("%" PRIu64 " requests were not sent because --max-in-flight others were under "

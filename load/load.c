@@ -1,6 +1,6 @@
 #include "load/load.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -106,6 +106,22 @@ static void free_parts(struct parts *parts) {
     free(parts->until_text);
 }
 
+/* ---- priority ---- */
+
+/* A client is usually another machine, which does not wait for the server's cores. On the same
+ * machine it does, by milliseconds when the cores are busy, and all that is in the response times:
+ * a real-time thread is late by microseconds. It sleeps nearly all of the time. Whether it has
+ * become one; without the right to it, persik goes on as it is. */
+static bool take_priority(void) {
+    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    return sched_getscheduler(0) == SCHED_OTHER &&
+           sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0;
+}
+
+static void give_priority_back(void) {
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+}
+
 static int run(struct parts *parts, const struct load_options *options, int connections,
                struct load_result *result, struct error *error) {
     struct generator_options settings = {.protocol = parts->target.protocol,
@@ -120,8 +136,11 @@ static int run(struct parts *parts, const struct load_options *options, int conn
     struct transport transport = sockets_transport(parts->sockets);
     uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
     uint64_t cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool has_priority = options->has_priority && take_priority();
     int status =
         generator_run(&settings, parts->schedule, &parts->requests, &transport, result, error);
+    if (has_priority)
+        give_priority_back();
     uint64_t took_ns = clock_now_ns(CLOCK_MONOTONIC) - began_ns;
     result->cpu_share =
         (double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) / (double)(took_ns + 1);

@@ -31,6 +31,7 @@ struct load_options {
     int max_in_flight; /* requests that are sent or wait for a connection */
     bool keep_alive;   /* connections are used again */
     bool remote;       /* targets beyond this machine are permitted */
+    bool has_priority; /* over all usual threads of this machine, where that is permitted */
 };
 
 /* 0 when there is something to tell, also where requests failed; or -1 and `error` for options that
