@@ -79,7 +79,8 @@ until [ -f "$scratch/fuse/disk" ]; do
     tries=$((tries + 1))
 done
 SLOW_DISK_DEVICE=$(losetup --find --show --direct-io=on "$scratch/fuse/disk") || skip "no free loop device"
-mkfs.ext4 -q -m 0 "$SLOW_DISK_DEVICE"
+# Nothing is left for the kernel to write later, in the background.
+mkfs.ext4 -q -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$SLOW_DISK_DEVICE"
 mount -o noatime "$SLOW_DISK_DEVICE" "$scratch/files"
 SLOW_DISK=$scratch/files
 SLOW_DISK_DROP=$scratch/drop

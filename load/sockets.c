@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -109,9 +110,12 @@ static int wait_for_events(void *context, uint64_t until_ns, struct transport_ev
     uint64_t now = now_ns(NULL);
     uint64_t left_ns = until_ns > now ? until_ns - now : 0;
     struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+    /* ppoll takes nanoseconds; epoll_pwait2, which does as well, needs Linux 5.11. */
+    struct pollfd any = {.fd = sockets->epoll, .events = POLLIN};
     struct epoll_event found[MOST_EVENTS];
-    int n =
-        epoll_pwait2(sockets->epoll, found, most < MOST_EVENTS ? most : MOST_EVENTS, &left, NULL);
+    int n = ppoll(&any, 1, &left, NULL);
+    if (n > 0)
+        n = epoll_wait(sockets->epoll, found, most < MOST_EVENTS ? most : MOST_EVENTS, 0);
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < n; i++)
