@@ -48,6 +48,8 @@ static int check_protocol(const struct load_options *options, const struct targe
     bool is_http = target->protocol == LOAD_HTTP;
     if (is_http && (options->send || options->until))
         return error_set(error, "--send and --until are for tcp:// and udp://");
+    if (is_http && options->list_file && strcmp(target->path, "/") != 0)
+        return error_set(error, "the paths are those of --urls: leave '%s' out", target->path);
     if (target->protocol == LOAD_DATAGRAMS && options->until)
         return error_set(error, "--until: over UDP a reply is one datagram");
     if (!is_http && !options->send && !options->list_file)

@@ -88,14 +88,23 @@ static bool is_loopback(const struct sockaddr_storage *address) {
     return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
+/* "localhost" has two: few servers that listen on one of them listen on ::1. */
+static const struct addrinfo *choose_address(const struct addrinfo *found) {
+    for (const struct addrinfo *next = found; next; next = next->ai_next)
+        if (next->ai_family == AF_INET)
+            return next;
+    return found;
+}
+
 int target_resolve(struct target *target, bool remote, struct error *error) {
     struct addrinfo *found, hints = {.ai_family = AF_UNSPEC};
     hints.ai_socktype = target->protocol == LOAD_DATAGRAMS ? SOCK_DGRAM : SOCK_STREAM;
     int cause = getaddrinfo(target->host, target->port, &hints, &found);
     if (cause)
         return error_set(error, "no address of '%s': %s", target->host, gai_strerror(cause));
-    memcpy(&target->address, found->ai_addr, found->ai_addrlen);
-    target->address_bytes = found->ai_addrlen;
+    const struct addrinfo *chosen = choose_address(found);
+    memcpy(&target->address, chosen->ai_addr, chosen->ai_addrlen);
+    target->address_bytes = chosen->ai_addrlen;
     freeaddrinfo(found);
     if (!remote && !is_loopback(&target->address))
         return error_set(error,

@@ -188,6 +188,7 @@ check_refusals() {
     refuses 1 "are for tcp" --rate 10 --send x "http://127.0.0.1:$port/"
     refuses 1 "one datagram" --rate 10 --send x --until y "udp://127.0.0.1:$port"
     refuses 1 "backslash" --rate 10 --send 'x\' "tcp://127.0.0.1:$port"
+    refuses 1 "leave '/a' out" --rate 10 --urls times "http://127.0.0.1:$port/a"
     refuses 1 "cannot read nothing" --rate 10 --urls nothing "http://127.0.0.1:$port/"
     refuses 1 "cannot read nothing" --arrivals recorded:nothing "http://127.0.0.1:$port/"
     printf '1\n0\n' >times

@@ -61,6 +61,9 @@ static void only_loopback_may_be_loaded_without_being_asked_for(void **state) {
     assert_int_equal(target_resolve(&target, false, &error), 0);
     target_parse("http://[::1]:80/", &target, NULL);
     assert_int_equal(target_resolve(&target, false, &error), 0);
+    target_parse("http://localhost:80/", &target, NULL);
+    assert_int_equal(target_resolve(&target, false, &error), 0);
+    assert_int_equal(target.address.ss_family, AF_INET);
 }
 
 static void escapes_become_what_they_mean(void **state) {
