@@ -293,6 +293,19 @@ static void a_request_on_a_connection_that_was_closed_meanwhile_is_sent_again(vo
     load_result_free(&r.result);
 }
 
+/* All kept connections are closed: what is sent again does not go to another one of them. */
+static void what_is_sent_again_has_a_new_connection(void **state) {
+    (void)state;
+    struct run r = {.server = {.service_ns = MS, .closes_after = 1},
+                    .schedule = {.clients = 5, .think_ns = 100.0 * MS},
+                    .options = {.requests = 100, .keep_alive = true}};
+    run(&r);
+    assert_int_equal(latency_count(r.result.response), 100);
+    assert_int_equal(load_failed(&r.result), 0);
+    assert_true(r.result.reconnected > 50 && r.result.reconnected < 100);
+    load_result_free(&r.result);
+}
+
 static void a_reply_that_is_cut_off_has_failed(void **state) {
     (void)state;
     struct run r = {.server = {.service_ns = MS, .closes_early = true},
@@ -341,6 +354,7 @@ int main(void) {
         cmocka_unit_test(no_more_are_in_flight_than_permitted),
         cmocka_unit_test(without_keep_alive_each_request_has_a_connection),
         cmocka_unit_test(a_request_on_a_connection_that_was_closed_meanwhile_is_sent_again),
+        cmocka_unit_test(what_is_sent_again_has_a_new_connection),
         cmocka_unit_test(a_reply_that_is_cut_off_has_failed),
         cmocka_unit_test(no_server_is_an_error_at_once),
         cmocka_unit_test(a_server_that_goes_ends_the_run),
