@@ -35,6 +35,7 @@
 #include "modelgen/rewrite/semaphore_mailboxes.h"
 #include "modelgen/rewrite/signals.h"
 #include "modelgen/rewrite/spinning_barriers.h"
+#include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
 #include "modelgen/run_notes.h"
 #include "modelgen/sync/group_commit_cost.h"
@@ -63,6 +64,16 @@ static void run_pipes(struct build *build) {
 
 static void run_signals(struct build *build) {
     signals_as_permits(&build->log);
+}
+
+static void run_sysv_semaphores(struct build *build) {
+    size_t left = sysv_semaphores_as_semaphores(&build->log);
+    if (left)
+        notes_add(build->model,
+                  "%zu operations on System V semaphores, several at once, of more than one, or "
+                  "waiting for zero, are taken for times that pass: what they wait for is not "
+                  "modelled",
+                  left);
 }
 
 static void run_private_mutex_waits(struct build *build) {

@@ -270,6 +270,19 @@ PROBE_EXPORT int openat(int directory, const char *path, int flags, ...) {
     TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat, (directory, path, flags, mode), result);
 }
 
+/* The last argument is a word in a register, whether the caller passes one or not. */
+PROBE_EXPORT int semctl(int set, int number, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *word = va_arg(rest, void *);
+    va_end(rest);
+    int result = real.semctl(set, number, command, word);
+    if (command == SETVAL && result == 0 && probe_recording())
+        probe_stamp(PROBE_CONTEXT, clock_before(), API_semctl, (uint64_t)set, 0,
+                    sysv_value(number, (int)(intptr_t)word));
+    return result;
+}
+
 #define SAME(symbol, name)                                                                         \
     PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \
         __attribute__((alias(#name), copy(name)))
