@@ -29,6 +29,7 @@ int command_build_model(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_sensitivity(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_load(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_export(int argc, char **argv);

@@ -12,7 +12,7 @@ _persik_passes() {
 
 _persik() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="profile sample analyze trace build-model predict sensitivity validate graph report export help"
+    local commands="profile sample analyze trace build-model predict sensitivity validate load graph report export help"
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --version --help" -- "$word")
@@ -23,7 +23,7 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
-    --model | --reuse | --measurements | --catalog)
+    --model | --reuse | --measurements | --catalog | --urls)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
