@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -45,6 +46,7 @@ static void end_server(pid_t server, int handle, int stop_signal) {
 static _Noreturn void watch(int lifeline, pid_t server, int handle, int stop_signal,
                             const struct guarded *guarded) {
     interrupt_forget();
+    prctl(PR_SET_NAME, "persik-guard");
     setsid(); /* neither the terminal nor who kills persik's process group ends it */
     close_all_but(lifeline, handle);
     char done;

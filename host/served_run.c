@@ -291,7 +291,9 @@ static void serve_by_hand(struct served_run *run) {
              run->may_leave ? ", and the next one, with probes, needs the same requests again"
                             : " and keeps it, twice aborts");
     wait_while_it_goes_on(run, UINT64_MAX);
-    if (!has_ended(run) && interrupt_signal() == SIGINT && !interrupt_is_final())
+    /* Before another run, other signals than the terminal's are meant for persik as a whole. */
+    int number = interrupt_signal();
+    if (number && (number == SIGINT || !run->may_leave) && !interrupt_is_final())
         run->outcome = SERVED_BY_HAND;
 }
 
@@ -345,12 +347,6 @@ static void attend(struct served_run *run) {
 
 /* ---- its end ---- */
 
-/* The signal that it gets: that of a by-stander's `kill` is passed on. */
-static int end_signal(const struct served_run *run) {
-    int number = interrupt_signal();
-    return number && number != SIGINT ? number : run->plan.stop_signal;
-}
-
 /* Until it has ended, or a second signal demands it at once. */
 static void wait_for_its_end(const struct served_run *run, int limit_ms) {
     uint64_t until_ms = now_ms() + (uint64_t)limit_ms;
@@ -383,7 +379,7 @@ static void stop(struct served_run *run) {
         wait_for_its_end(run, TERMINAL_MS);
     if (has_ended(run))
         return;
-    int number = end_signal(run);
+    int number = run->plan.stop_signal;
     run->told = true;
     tell(run, number);
     wait_for_its_end(run, STOP_S * 1000);

@@ -31,7 +31,7 @@ void served_run_set(const struct served_plan *plan);
 enum served_outcome {
     SERVED_NONE,    /* otherwise than by us */
     SERVED_PLANNED, /* the load or the duration was over */
-    SERVED_BY_HAND, /* SIGINT ended it, which counts as no interruption any more */
+    SERVED_BY_HAND, /* a signal sent to persik did, which counts as no interruption any more */
     SERVED_LEFT,    /* see served_run_begin() */
 };
 enum served_outcome served_run_outcome(void);
