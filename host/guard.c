@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "host/process_tree.h"
 
 #define PATIENCE_MS 5000 /* for a server that ends in an orderly way */
@@ -43,8 +45,17 @@ static void end_server(pid_t server, int handle, int stop_signal) {
     process_tree_close(&tree);
 }
 
+/* The folder was made for it, and stays if there is something else in it. */
+static void remove_result(const char *result) {
+    unlink(result);
+    char *folder = memory_strdup(result);
+    *strrchr(folder, '/') = '\0';
+    rmdir(folder);
+    free(folder);
+}
+
 static _Noreturn void watch(int lifeline, pid_t server, int handle, int stop_signal,
-                            const struct guarded *guarded) {
+                            const char *result, const struct guarded *guarded) {
     interrupt_forget();
     prctl(PR_SET_NAME, "persik-guard");
     setsid(); /* neither the terminal nor who kills persik's process group ends it */
@@ -59,12 +70,15 @@ static _Noreturn void watch(int lifeline, pid_t server, int handle, int stop_sig
     if (load > 0)
         kill(-load, SIGKILL);
     end_server(server, handle, stop_signal);
+    if (result)
+        remove_result(result);
     _exit(0);
 }
 
 /* ---- persik's side ---- */
 
-static int fork_guard(struct guard *guard, pid_t server, int stop_signal, struct error *error) {
+static int fork_guard(struct guard *guard, pid_t server, int stop_signal, const char *result,
+                      struct error *error) {
     int ends[2], handle = process_open(server);
     if (handle < 0)
         return error_set(error, "cannot watch process %d: %s: Linux 5.3 is needed", (int)server,
@@ -75,7 +89,7 @@ static int fork_guard(struct guard *guard, pid_t server, int stop_signal, struct
     }
     guard->pid = fork();
     if (guard->pid == 0)
-        watch(ends[0], server, handle, stop_signal, guard->guarded);
+        watch(ends[0], server, handle, stop_signal, result, guard->guarded);
     int cause = errno;
     close(handle);
     close(ends[0]);
@@ -87,14 +101,15 @@ static int fork_guard(struct guard *guard, pid_t server, int stop_signal, struct
     return error_set(error, "cannot start a process: %s: raise `ulimit -u`", strerror(cause));
 }
 
-int guard_start(struct guard *guard, pid_t server, int stop_signal, struct error *error) {
+int guard_start(struct guard *guard, pid_t server, int stop_signal, const char *result,
+                struct error *error) {
     *guard = (struct guard){0};
     void *page = mmap(NULL, sizeof *guard->guarded, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return error_set(error, "no memory: %s", strerror(errno));
     guard->guarded = page;
-    if (fork_guard(guard, server, stop_signal, error) == 0)
+    if (fork_guard(guard, server, stop_signal, result, error) == 0)
         return 0;
     munmap(page, sizeof *guard->guarded);
     return -1;

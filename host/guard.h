@@ -16,8 +16,10 @@ struct guard {
 };
 
 /* From now on, should persik die, `server` gets `stop_signal`, and after a while all that is left
- * of it and the processes below it is killed. -1 and `error`: no room for a process. */
-int guard_start(struct guard *guard, pid_t server, int stop_signal, struct error *error);
+ * of it and the processes below it is killed; the file `result` (NULL none) is removed, and its
+ * folder. -1 and `error`: no room for a process. */
+int guard_start(struct guard *guard, pid_t server, int stop_signal, const char *result,
+                struct error *error);
 
 /* The process group of a load, which is killed at once; 0: there is none. */
 void guard_load(struct guard *guard, pid_t group);

@@ -340,7 +340,7 @@ static void attend(struct served_run *run) {
     run->is_ours = true;
     run->phase = SERVING;
     interrupt_program(0); /* it is told to end from here */
-    if (guard_start(&run->guard, run->program, run->plan.stop_signal, &error) != 0)
+    if (guard_start(&run->guard, run->program, run->plan.stop_signal, NULL, &error) != 0)
         log_warning("%s", error.text);
     serve_by_hand(run);
 }
@@ -486,7 +486,8 @@ static void start_director(struct served_run *run) {
 /* Without a director nobody would end the server. */
 static void begin_server(struct served_run *run) {
     interrupt_program(0); /* it is told to end from here */
-    if (guard_start(&run->guard, run->program, run->plan.stop_signal, &run->failure) != 0) {
+    if (guard_start(&run->guard, run->program, run->plan.stop_signal, run->plan.result,
+                    &run->failure) != 0) {
         run->failed = true;
     } else {
         start_director(run);

@@ -13,7 +13,8 @@
 
 struct served_plan {
     const char *load;       /* shell command whose requests are served; NULL none */
-    const char *result;     /* a file, told to the load in $PERSIK_LOAD_RESULT; NULL none */
+    const char *result;     /* a file in a folder of its own, told to the load in
+                             * $PERSIK_LOAD_RESULT; NULL none */
     const char *ready;      /* shell command that exits with 0 when the server is ready; NULL: it is
                              * when it listens */
     double ready_s, load_s; /* how long is waited for either at most */
