@@ -258,6 +258,17 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     return trial;
 }
 
+/* What a server did: throughput and response times. */
+static void add_request_checks(struct model *model, struct modelgen_measured measured,
+                               const struct sim_result *result) {
+    if (measured.requests == 0)
+        return;
+    modelgen_add_check(model, "throughput, 1/s", measured.requests * 1e9 / measured.run_ns,
+                       result->throughput_hz.mean);
+    modelgen_add_check(model, "mean response, ms", measured.response_ns / 1e6,
+                       result->response_ns.mean / 1e6);
+}
+
 static void add_checks(struct model *model, const struct trace *trace,
                        const struct sim_result *result) {
     const struct prediction prediction = {
@@ -268,6 +279,7 @@ static void add_checks(struct model *model, const struct trace *trace,
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
                            result->cpu_utilisation.mean);
+    add_request_checks(model, modelgen_measured(trace), result);
 }
 
 /* Of the model as it was recorded, before its CPU demands are corrected. 1: it has no figures, for
@@ -290,8 +302,8 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
  * traced run that it misses was out of the ordinary. */
 static int check_untraced(struct model *model, const struct trace *trace, struct error *error) {
     struct sim_result result;
-    if (trace->meta.untraced_run_ns == 0)
-        return 0;
+    if (trace->meta.untraced_run_ns == 0 || modelgen_measured(trace).requests > 0)
+        return 0; /* how long a server runs is up to those who start and stop it */
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
     modelgen_add_check(model, without_probes, recorded_untraced_ns(&trace->meta) / 1e9,

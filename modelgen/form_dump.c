@@ -89,6 +89,18 @@ void form_dump_times(const struct build *build, FILE *out) {
     }
 }
 
+void form_dump_outside(const struct build *build, FILE *out) {
+    for (size_t q = 0; q < build->outside.n; q++) {
+        const struct outside_queue *queue = &build->outside.items[q];
+        fprintf(out, "queue %zu: of %s%s, %s\n", q,
+                queue->accepts ? "connections" : "requests over connections",
+                queue->is_own ? ", each thread its own" : "", queue->evidence);
+    }
+    if (build->outside.n > 0)
+        fprintf(out, "work: %llu to %llu ns\n", (unsigned long long)build->outside.from_ns,
+                (unsigned long long)build->outside.to_ns);
+}
+
 static void dump_notes(const struct model *model, FILE *out) {
     for (size_t i = 0; i < model->n_outside; i++)
         fprintf(out, "outside: %s\n", model->outside[i]);

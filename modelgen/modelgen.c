@@ -15,6 +15,7 @@
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -223,6 +224,10 @@ void modelgen_add_standstill(struct model *model, const char *reason) {
 }
 
 struct modelgen_measured modelgen_measured(const struct trace *trace) {
+    struct outside_measured outside = outside_measure(trace);
+    if (outside.any)
+        return (struct modelgen_measured){outside.run_ns, outside.cpu_ns, outside.requests,
+                                          outside.response_ns};
     return (struct modelgen_measured){
         .run_ns = probe_overhead_run_ns(trace),
         .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};

@@ -90,7 +90,9 @@ void modelgen_add_standstill(struct model *model, const char *reason);
  * model of it must reproduce. */
 struct modelgen_measured {
     double run_ns;
-    double cpu_ns; /* of all threads; NAN: scheduling was not recorded */
+    double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
+    double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
+    double response_ns; /* mean, from arrival to the last byte of the answer */
 };
 struct modelgen_measured modelgen_measured(const struct trace *trace);
 

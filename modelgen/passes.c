@@ -31,6 +31,7 @@
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
 #include "modelgen/rewrite/signals.h"
@@ -52,6 +53,10 @@ static void run_recording(struct build *build) {
     build->trace = &build->log.trace;
     build->teams = teams_none(build->trace);
     build->counts = event_counts_of(&build->log);
+}
+
+static void run_requests(struct build *build) {
+    build->outside = requests_as_tasks(&build->log, build->model);
 }
 
 static void run_entry_functions(struct build *build) {
@@ -162,6 +167,13 @@ static void run_interrupt_costs(struct build *build) {
 
 static void run_cache_reload_time(struct build *build) {
     leave_out(build, cache_reload_time_find(build->recorded, build->reload_costs));
+}
+
+static void run_work_phase(struct build *build) {
+    if (build->outside.n == 0)
+        return;
+    leave_out(build, outside_queues_phases(&build->outside, build->trace));
+    build->model->measured_run_ns = (double)(build->outside.to_ns - build->outside.from_ns);
 }
 
 static void run_run_notes(struct build *build) {
@@ -355,6 +367,7 @@ void passes_end(struct build *build) {
     free(build->timelines);
     free(build->cpu_ns);
     teams_free(&build->teams);
+    outside_queues_free(&build->outside);
     event_counts_free(&build->counts);
     event_log_free(&build->log);
 }

@@ -97,6 +97,8 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
     for (size_t p = 0; p < n_pools; p++)
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer.task_pool].cpu_ns)
             writer.task_pool = (int)p;
+    if (in->outside && in->outside->n > 0)
+        writer.task_pool = MODEL_NONE; /* what comes from outside is the work */
     find_users(&writer);
     writer.section_of_unlock = find_unlocks(in->trace, in->sections);
     writer.is_instance = lock_instances_find(in->sections, writer.life_ns, model);
@@ -207,7 +209,15 @@ static void write_fork(struct writer *writer, size_t index, const struct trace_r
     step->use.amount.count = record->value;
 }
 
+static void write_task_end(struct writer *writer, size_t index, const struct trace_record *record) {
+    writer_add_step(writer, NODE_TASK_END, index, record->start_ns, record->start_ns);
+}
+
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    if (record->api == ROLE_task_end) {
+        write_task_end(writer, index, record);
+        return;
+    }
     int object = sections_object(writer->in->sections, record);
     if (write_poison_pill(writer, index, record, object) ||
         lower_calls_named(writer, index, record, object) ||

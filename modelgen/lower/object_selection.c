@@ -519,7 +519,32 @@ int objects_disk(struct writer *writer, uint32_t device) {
     return object;
 }
 
+/* NULL: the program itself fills it. */
+static struct outside_queue *outside_queue(const struct writer *writer, int index) {
+    struct outside_queues *outside = writer->in->outside;
+    for (size_t q = 0; outside && q < outside->n; q++)
+        if (outside->items[q].object == writer->in->sections->objects[index].address)
+            return &outside->items[q];
+    return NULL;
+}
+
+static int write_outside_queue(struct writer *writer, int index, struct outside_queue *queue) {
+    const char *what = queue->accepts ? "connections from outside" : "requests from outside";
+    int result =
+        model_builder_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, what));
+    struct object *object = &writer->model->objects[result];
+    object->interarrival_ns = queue->interarrival_ns;
+    object->arrivals = queue->arrivals;
+    object->evidence = queue->evidence;
+    queue->interarrival_ns = (struct dist){0};
+    queue->evidence = NULL;
+    return result;
+}
+
 int objects_items(struct writer *writer, int index) {
+    struct outside_queue *outside = outside_queue(writer, index);
+    if (writer->object_of[index] == UNDECIDED && outside)
+        writer->object_of[index] = write_outside_queue(writer, index, outside);
     if (writer->object_of[index] == UNDECIDED) {
         const struct polling_queue *queue = &writer->polling.queues[index];
         int result =
