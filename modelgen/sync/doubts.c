@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/explanation.h"
 
 struct suspect {
     int mutex;
@@ -17,9 +17,9 @@ static void hear(struct suspect *suspect, double waited) {
 }
 
 /* The source says the same, and nothing of the run contradicts. */
-static bool is_beyond_doubt(const struct monitors *monitors, const struct pattern *pattern) {
+static bool is_beyond_doubt(const struct monitors *monitors, const struct explanation *pattern) {
     const struct facts_monitor *proposal = monitors->proposal_of[pattern->mutex];
-    return pattern->kind == HAND_MADE_BARRIER && proposal && proposal->kind == MONITOR_BARRIER &&
+    return pattern->by == BY_PATTERN && pattern->pattern.kind == HAND_MADE_BARRIER && proposal && proposal->kind == MONITOR_BARRIER &&
            pattern->tally.violations == 0;
 }
 
@@ -38,11 +38,11 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
     struct suspect *all = memory_alloc(sections->n_objects + 1, sizeof *all);
     for (size_t o = 0; o < sections->n_objects; o++)
         all[o].mutex = (int)o;
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        hear(&all[monitors->guards[g].mutex], monitors->guards[g].tally.waited);
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        if (!is_beyond_doubt(monitors, &monitors->patterns[p]))
-            hear(&all[monitors->patterns[p].mutex], monitors->patterns[p].tally.waited);
+    for (size_t i = 0; i < monitors->explanations.count; i++) {
+        const struct explanation *explanation = &monitors->explanations.items[i];
+        if (!is_beyond_doubt(monitors, explanation))
+            hear(&all[explanation->mutex], explanation->tally.waited);
+    }
     qsort(all, sections->n_objects, sizeof *all, compare_suspects);
     for (size_t o = 0; o < sections->n_objects && doubts->n_suspects < SUSPECTS_LIMIT; o++)
         if (all[o].waited > 0 && all[o].waited <= evidence.little)

@@ -30,10 +30,7 @@
 #include <stddef.h>
 
 #include "formats/facts.h"
-#include "formats/model.h"
-#include "formats/trace.h"
-#include "modelgen/events/critical_sections.h"
-#include "modelgen/sync/tally.h"
+#include "modelgen/sync/explanation.h"
 
 /* Sections of one mutex that start at the same call site and signal the same conditions. */
 struct section_class {
@@ -54,41 +51,6 @@ struct section_class {
     bool broadcasts;
 };
 
-enum guard_kind {
-    GUARD_QUEUE,  /* takes one; nothing there at the start: items */
-    GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
-    GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
-    GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
-};
-
-struct guard {
-    enum guard_kind kind;
-    int mutex;
-    int condition;      /* that waiters wait on; -1: nobody did, they only tried, or never had to */
-    bool tries;         /* the waiters do not wait, they fail */
-    bool as_one;        /* mutexes that are alike are in use one after the other: as good as one */
-    bool worked_out;    /* how many some call sites add at once follows from the trace alone */
-    bool conjoined;     /* with another guard that must let them go on as well */
-    bool by_source;     /* the source's word decided between it and what few waits seemed to tell */
-    double take;        /* how many a waiter takes at once; 1 for GUARD_LEVEL */
-    double *units;      /* per section (index into sections): how many it takes or gives of what the
-                         * weights count as one; NULL: one */
-    bool unknown_units; /* they differ, and are taken for one */
-    double initial;     /* tokens at the start ... */
-    const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
-    int *weight;     /* per class (index into monitors.classes): what a section adds */
-    bool *early;     /* per class: it does so before it waits for something else itself */
-    bool *waits;     /* per class: evaluates the guard */
-    int close_class; /* closes it for good; -1 none */
-    const struct facts_monitor *proposal; /* NULL: found in the trace alone */
-    struct tally tally;                   /* a decision: each time a section waits or goes on */
-    double most;                          /* that the counter reached */
-    size_t n_contradictions;              /* those that are kept, the first ones */
-    struct contradiction contradictions[CONTRADICTIONS_SHOWN];
-    enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
-    int object;            /* model object; filled by the stream */
-};
-
 /* What was tried on a mutex, and is not what it is. */
 struct rejected {
     int mutex;
@@ -96,34 +58,26 @@ struct rejected {
     struct tally tally; /* up to where it was given up */
 };
 
-struct pattern;    /* modelgen/sync/patterns.h */
-struct statements; /* modelgen/sync/statements.h */
-
 struct monitors {
     const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
     size_t n_classes;
     struct section_class *classes;
     int *class_of; /* per section */
     size_t n_entries;
-    size_t n_guards;
-    struct guard *guards;
+    struct {
+        struct explanation *items; /* in the order in which they were found */
+        size_t count, capacity;
+    } explanations;
     const struct facts_monitor *
         *proposal_of;  /* per sync object: what the source takes a mutex for */
     bool *unproposed;  /* ... its source was read and proposes nothing */
     bool *own_numbers; /* per class: its sections wait, by the source's word, until what all see has
                         * come to a number of the thread's own */
-    size_t n_patterns;
-    struct pattern *patterns;
-    size_t n_statements;
-    struct statements *statements; /* one for each mutex modelled by its statements */
     struct {
         struct rejected *items; /* for each template and counter that was tried the best try */
         size_t count, capacity;
     } rejected;
     size_t *first_of_thread; /* per thread and one more: its first section */
-    bool
-        *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
-    bool *condition_explained; /* ... a guard or a pattern does */
 };
 
 /* Do waits that began or ended so often prove what they were found to follow? More is asked for
@@ -134,9 +88,5 @@ bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 bool monitors_ignore(const struct monitors *monitors, int mutex);
 /* Are so many contradictions more than clocks and races make? */
 bool monitors_doubt(double against, double decisions);
-
-/* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
- * not the truth. */
-bool guard_is_doubtful(const struct guard *guard);
 
 #endif

@@ -37,8 +37,7 @@ static bool has_unexplained_wait(const struct finder *finder) {
     for (size_t i = 0; i < finder->history.count; i++) {
         const struct section *section = section_at(finder, finder->history.items[i]);
         for (size_t w = 0; w < section->n_waits; w++)
-            if (!finder->monitors->condition_explained
-                     [finder->sections->waits[section->first_wait + w].condition])
+            if (!finder_knows(finder, finder->sections->waits[section->first_wait + w].condition))
                 return true;
     }
     return false;

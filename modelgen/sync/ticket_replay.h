@@ -11,6 +11,6 @@ bool ticket_replay_find(const struct finder *finder, bool is_proposed);
 /* Looks for the place where the order is decided, judges, and adds the pattern if it holds; else
  * frees its acts. */
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
-                  struct pattern *pattern);
+                  struct explanation *pattern);
 
 #endif

@@ -78,7 +78,7 @@ static void how_much_a_call_site_adds_at_once_follows_from_what_is_used_up(void 
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
     assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
+    const struct explanation *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_LEVEL);
     assert_true(guard->tally.violations == 0);
     assert_true(guard->tally.waited == 22 + 5);
@@ -178,7 +178,7 @@ static void what_takers_find_in_rows_follows_from_when_they_found_nothing(void *
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
     assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
+    const struct explanation *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
     size_t index;

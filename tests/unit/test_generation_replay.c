@@ -9,7 +9,7 @@
 
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/explanation.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 20, ROUND_NS = 1000 };
@@ -64,7 +64,7 @@ static size_t count_rounds(struct trace *trace, const struct facts *facts) {
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     size_t found = 0;
     for (size_t p = 0; p < monitors.n_patterns; p++) {
-        const struct pattern *pattern = &monitors.patterns[p];
+        const struct explanation *pattern = &monitors.patterns[p];
         found += pattern->in_rounds;
         for (size_t s = 0; pattern->in_rounds && s < sections.n_sections; s++)
             assert_int_equal(pattern->acts[s],

@@ -10,7 +10,7 @@
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/explanation.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 40, ALONE = 30, EACH = 20 };
@@ -76,7 +76,7 @@ static void who_leads_does_the_work_of_all_who_have_come(void **state) {
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_patterns, 1);
-    const struct pattern *pattern = &monitors.patterns[0];
+    const struct explanation *pattern = &monitors.patterns[0];
     assert_true(pattern->in_groups);
     assert_true(pattern->tally.violations == 0);
     size_t led = 0, leading = 0;

@@ -96,7 +96,7 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     assert_int_equal(monitors.n_guards, 2);
     bool items = false, slots = false;
     for (size_t g = 0; g < monitors.n_guards; g++) {
-        const struct guard *guard = &monitors.guards[g];
+        const struct explanation *guard = &monitors.guards[g];
         assert_true(guard->tally.violations == 0);
         items |= guard->kind == GUARD_QUEUE && guard->initial == 0;
         slots |= guard->kind == GUARD_TOKENS && guard->initial == 5;
@@ -222,7 +222,7 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     struct sections sections = sections_find(history.trace, builder_no_pools);
     struct monitors monitors = monitors_find(history.trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
+    const struct explanation *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
     assert_true(guard->close_class >= 0);

@@ -10,7 +10,7 @@
 
 #include "modelgen/lower/object_names.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/explanation.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
 #include "tests/unit/trace_builder.h"
@@ -30,7 +30,7 @@ static void section(struct trace *trace, int thread, const char *function, int l
                                              .signals_after = signals ? CONDITION + object : 0});
 }
 
-static const struct guard *only_guard(const struct monitors *monitors) {
+static const struct explanation *only_guard(const struct monitors *monitors) {
     assert_int_equal(monitors->n_guards, 1);
     return &monitors->guards[0];
 }
@@ -60,7 +60,7 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
     struct trace *trace = two_mailboxes();
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    const struct guard *guard = only_guard(&monitors);
+    const struct explanation *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
     size_t waited = 0, cut = 0;
@@ -98,7 +98,7 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     builder_finish(trace, 4000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    const struct guard *guard = only_guard(&monitors);
+    const struct explanation *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->initial == 0);
     assert_true(guard->tally.violations == 0);
@@ -121,7 +121,7 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
     builder_finish(trace, 7000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
-    const struct guard *guard = only_guard(&monitors);
+    const struct explanation *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     for (size_t s = 0; s < sections.n_sections; s++)
         if (sections.sections[s].thread != 0)
@@ -185,7 +185,7 @@ static void what_comes_next_tells_what_was_found(void **state) {
     assert_false(monitors.guards[0].tries);
     assert_true(monitors.guards[1].tries);
     for (int g = 0; g < 2; g++) {
-        const struct guard *guard = &monitors.guards[g];
+        const struct explanation *guard = &monitors.guards[g];
         assert_true(guard->tally.violations == 0);
         assert_true(guard->initial == 2);
         double taken = 0;
@@ -226,7 +226,7 @@ static struct trace *two_free_workers(int rounds, bool workers_look) {
     return trace;
 }
 
-static size_t count_outcomes(const struct guard *guard, const struct sections *sections,
+static size_t count_outcomes(const struct explanation *guard, const struct sections *sections,
                              enum outcome outcome) {
     size_t count = 0;
     for (size_t s = 0; s < sections->n_sections; s++)
@@ -243,7 +243,7 @@ static void attempts_alone_are_believed_beyond_doubt(void **state) {
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
-    const struct guard *free_workers = &monitors.guards[1];
+    const struct explanation *free_workers = &monitors.guards[1];
     assert_true(free_workers->tries);
     assert_int_equal(free_workers->kind, GUARD_TOKENS);
     assert_true(free_workers->initial == 2);
@@ -272,14 +272,14 @@ static void attempts_alone_are_doubted(void **state) {
 
 static void contradictions_make_a_counter_doubtful(void **state) {
     (void)state;
-    struct guard guard = {.condition = 1, .tally.decisions = 500, .tally.violations = 24};
+    struct explanation guard = {.condition = 1, .tally.decisions = 500, .tally.violations = 24};
     assert_true(guard_is_doubtful(&guard));
     guard.tally.decisions = 5000; /* clocks and races make so few */
     assert_false(guard_is_doubtful(&guard));
     guard.tally.decisions = 60;
     guard.tally.violations = 3;
     assert_false(guard_is_doubtful(&guard));
-    guard = (struct guard){.condition = -1, .tally.decisions = 500, .tally.violations = 24};
+    guard = (struct explanation){.condition = -1, .tally.decisions = 500, .tally.violations = 24};
     assert_false(guard_is_doubtful(&guard)); /* the source proposed it: nobody waited */
 }
 
@@ -297,7 +297,7 @@ static void who_comes_first_tries_and_the_others_wait(void **state) {
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
-    const struct guard *first = &monitors.guards[0], *level = &monitors.guards[1];
+    const struct explanation *first = &monitors.guards[0], *level = &monitors.guards[1];
     assert_int_equal(first->kind, GUARD_FIRST);
     assert_int_equal(level->kind, GUARD_LEVEL);
     for (size_t s = 0; s < sections.n_sections; s++) {
@@ -379,7 +379,7 @@ static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void *
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     for (int g = 0; g < 2; g++) {
-        const struct guard *guard = &monitors.guards[g];
+        const struct explanation *guard = &monitors.guards[g];
         bool of_jobs = guard->take == 1;
         assert_true(guard->tally.violations == 0);
         assert_int_equal(guard->kind, of_jobs ? GUARD_QUEUE : GUARD_TOKENS);
@@ -452,7 +452,7 @@ static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **
         struct trace *trace = last_gifts(in_vain);
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-        const struct guard *guard = only_guard(&monitors);
+        const struct explanation *guard = only_guard(&monitors);
         assert_true(guard->tally.violations == 0);
         for (size_t c = 0; c < monitors.n_classes; c++) {
             const struct section_class *class = &monitors.classes[c];
@@ -549,7 +549,7 @@ static void a_job_and_room_for_its_result_are_waited_for_together(void **state) 
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
-    const struct guard *room = &monitors.guards[0], *jobs = &monitors.guards[1];
+    const struct explanation *room = &monitors.guards[0], *jobs = &monitors.guards[1];
     assert_int_equal(room->kind, GUARD_TOKENS);
     assert_true(room->initial == 1);
     assert_int_equal(jobs->kind, GUARD_QUEUE);
@@ -571,7 +571,7 @@ static void a_stock_that_never_comes_back_proves_nothing(void **state) {
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         if (back) {
-            const struct guard *guard = only_guard(&monitors);
+            const struct explanation *guard = only_guard(&monitors);
             assert_int_equal(guard->kind, GUARD_TOKENS);
             assert_true(guard->initial == 10);
         } else {

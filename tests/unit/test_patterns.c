@@ -11,7 +11,7 @@
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/doubts.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/explanation.h"
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
@@ -54,7 +54,7 @@ static void found_free(struct found *found) {
 }
 
 /* The only one that there is, which is of this kind. */
-static const struct pattern *only_pattern(const struct found *found, enum hand_made_kind kind) {
+static const struct explanation *only_pattern(const struct found *found, enum hand_made_kind kind) {
     assert_int_equal(found->monitors.n_patterns, 1);
     assert_int_equal(found->monitors.patterns[0].kind, kind);
     return found->monitors.patterns;
@@ -77,7 +77,7 @@ static struct trace *barrier_trace(bool last_wakes) {
 static void rounds_of_equal_size_are_a_barrier(void **state) {
     (void)state;
     struct found found = find(barrier_trace(true), 10000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_BARRIER);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_BARRIER);
     assert_int_equal(pattern->parties, 3);
     assert_true(pattern->tally.violations == 0);
     assert_true(pattern->tally.decisions == 18);
@@ -135,7 +135,7 @@ static struct trace *lock_trace(bool greedy) {
 static void readers_together_and_writers_alone_are_a_read_write_lock(void **state) {
     (void)state;
     struct found found = find(lock_trace(false), 80000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_RWLOCK);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_RWLOCK);
     assert_true(pattern->tally.violations == 0);
     for (size_t s = 0; s < found.sections.n_sections; s++) {
         const char *name = found.monitors.classes[found.monitors.class_of[s]].function;
@@ -188,7 +188,7 @@ static void results_fetched_in_order_are_told_apart(void **state) {
         section(trace, even ? 1 : 2, "store", object, done, 0, done + 10, true);
     }
     struct found found = find(trace, 10000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_EVENT);
     assert_int_equal(pattern->n_objects, 6);
     assert_true(pattern->tally.violations == 0);
     for (size_t o = 0; o < found.sections.n_objects; o++)
@@ -228,7 +228,7 @@ static void results_under_one_mutex_are_numbered_where_work_is_taken(void **stat
     (void)state;
     struct found found = find(job_trace(), 10000);
     assert_int_equal(found.monitors.n_guards, 0);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_EVENT);
     assert_true(pattern->tally.violations == 0);
     assert_non_null(pattern->drawn_after);
     assert_string_equal(api_catalog[pattern->drawn_after->api].name, "sem_wait");
@@ -305,7 +305,7 @@ static void rows_that_follow_each_other_are_in_steps(void **state) {
     (void)state;
     for (uint64_t columns = 1; columns <= 3; columns += 2) {
         struct found found = find(wave_trace(columns, false), 100000);
-        const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
+        const struct explanation *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
         assert_true(pattern->in_steps);
         assert_int_equal(pattern->distance, columns);
         assert_int_equal(pattern->lead, 2);
@@ -352,7 +352,7 @@ static struct trace *batch_trace(bool overtakes, uint64_t looked) {
 static void batches_that_do_not_overtake_are_in_steps(void **state) {
     (void)state;
     struct found found = find(batch_trace(false, BATCHES), 100000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
     assert_true(pattern->in_steps);
     assert_int_equal(pattern->n_objects, 1);
     assert_int_equal(pattern->distance, 1);

@@ -105,7 +105,7 @@ static bool hands_in_early(const struct trace *trace, const struct facts *facts)
     bool early = false;
     assert_int_equal(monitors.n_guards, 2);
     for (size_t g = 0; g < monitors.n_guards; g++) {
-        const struct guard *guard = &monitors.guards[g];
+        const struct explanation *guard = &monitors.guards[g];
         bool of_main = false;
         for (size_t c = 0; c < monitors.n_classes; c++)
             of_main |= guard->waits[c] && strcmp(monitors.classes[c].function, "fetch") == 0;
