@@ -99,11 +99,11 @@ void build_log_rejected(const char *pass, struct build *build) {
         const struct rejected *rejected = &build->monitors.rejected.items[i];
         const struct tally *tally = &rejected->tally;
         char *name = build_log_object_name(build, rejected->mutex);
-        char *first =
-            tally_is_acceptable(tally) ? memory_strdup("nothing tells it from something simpler")
-            : tally->n_contradictions > 0
-                ? recognised_contradiction(&input, &tally->contradictions[0])
-                : memory_strdup("too many");
+        char *first = tally_is_acceptable(tally)
+                          ? memory_strdup("nothing tells it from something simpler")
+                      : tally->n_contradictions > 0
+                          ? recognised_contradiction(&input, &tally->contradictions[0])
+                          : memory_strdup("too many");
         char *verdict = memory_format("no %s", rejected->name);
         decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
                  tally->violations, tally->decisions, first);
@@ -180,7 +180,8 @@ static void name_conditions(struct build *build) {
         for (size_t w = 0; w < section->n_waits; w++) {
             int condition = sections->waits[section->first_wait + w].condition;
             int root = sections->objects[condition].class_id;
-            if (!named[root] && !monitors_explain_condition(&build->monitors, sections, condition, false))
+            if (!named[root] &&
+                !monitors_explain_condition(&build->monitors, sections, condition, false))
                 name_by_text(build, section->mutex, root, "condition");
             named[root] = true;
         }

@@ -6,7 +6,7 @@
 #include "modelgen/build_log.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- events and threads ---- */
 

@@ -74,7 +74,8 @@ static void look_at_guards(struct writer *writer) {
     for (size_t g = 0; g < n; g++) {
         writer->self_feeding[g] = self_feeding_queue_total(in, &writer->poison_pills, g);
         writer->scatter[g] = scatter_of(in, &writer->poison_pills, g);
-        writer->when_empty[g] = wake_policy_when_empty(writer, &in->monitors->explanations.items[g]);
+        writer->when_empty[g] =
+            wake_policy_when_empty(writer, &in->monitors->explanations.items[g]);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "modelgen/lower/lower_sections.h"
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/self_scheduled_loops.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 #define EVERYBODY 1e9 /* how many waiters a broadcast wakes */
 

@@ -1,7 +1,7 @@
 #include "modelgen/lower/lower_sections.h"
 
 #include "modelgen/lower/object_selection.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* Does a section that acts so draw a number, when it begins or at its end? If it also waits for a
  * turn, that of the number that it has drawn. */
@@ -57,7 +57,8 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
             if (!at_end && nodes[n].kind != NODE_DRAW)
                 step->use.mutex = mutex;
             if (pattern->pattern.in_groups && nodes[n].kind == NODE_TURN)
-                step->outcome = pattern->pattern.acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
+                step->outcome =
+                    pattern->pattern.acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
             follow_phase(writer, pattern, nodes[n].kind);
         }
     }
@@ -96,13 +97,13 @@ void lower_sections_draws_after(struct writer *writer, size_t index,
 static struct step_amount amount_taken(const struct writer *writer, const struct explanation *guard,
                                        int section_index) {
     bool several = guard->counter.take > 1;
-    return (struct step_amount){.count = guard->counter.units ? guard->counter.units[section_index]
-                                         : several    ? guard->counter.take
-                                                      : 0,
-                                .in_units = guard->counter.units,
-                                .count_per_thread =
-                                    several && objects_pool_of_amount(writer, guard, guard->counter.take) !=
-                                                   MODEL_NONE};
+    return (struct step_amount){
+        .count = guard->counter.units ? guard->counter.units[section_index]
+                 : several            ? guard->counter.take
+                                      : 0,
+        .in_units = guard->counter.units,
+        .count_per_thread =
+            several && objects_pool_of_amount(writer, guard, guard->counter.take) != MODEL_NONE};
 }
 
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
@@ -148,8 +149,10 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
 
 /* Does it take back what a round's threads have added, one each, before the next round? The guard's
  * object is there. */
-static bool takes_all_back(const struct writer *writer, const struct explanation *guard, int weight) {
-    return guard->counter.kind == GUARD_LEVEL && weight < -1 && weight == guard->counter.initial - 1 &&
+static bool takes_all_back(const struct writer *writer, const struct explanation *guard,
+                           int weight) {
+    return guard->counter.kind == GUARD_LEVEL && weight < -1 &&
+           weight == guard->counter.initial - 1 &&
            writer->model->objects[guard->object].amount.n_terms > 0;
 }
 
@@ -185,9 +188,9 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
             continue;
         if (weight < 0 && poison_pills_puts(&writer->poison_pills, (size_t)section_index))
             continue; /* it takes no slot */
-        enum node_kind kind = closes                       ? NODE_CLOSE
+        enum node_kind kind = closes                               ? NODE_CLOSE
                               : guard->counter.kind != GUARD_QUEUE ? NODE_RELEASE
-                              : weight > 0                 ? NODE_PUT
+                              : weight > 0                         ? NODE_PUT
                                            : NODE_GET; /* what is known to be there */
         int object = objects_guard(writer, guard);
         /* A task is born when it is put where the busiest pool takes it. */

@@ -13,7 +13,7 @@
 #include "modelgen/lower/object_names.h"
 #include "modelgen/lower/wake_policy.h"
 #include "modelgen/notes.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 static double ns(uint64_t value) {
     return (double)value;
@@ -282,8 +282,7 @@ void objects_find_flags(struct writer *writer) {
         for (size_t w = 0; w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
             if (!monitors_explain(writer->in->monitors, s) &&
-                !monitors_explain_condition(writer->in->monitors, sections, wait->condition,
-                                            false))
+                !monitors_explain_condition(writer->in->monitors, sections, wait->condition, false))
                 wait_ns[sections->objects[wait->condition].class_id] +=
                     ns(wait->end_ns - wait->start_ns);
         }
@@ -323,7 +322,8 @@ void objects_find_meetings(struct writer *writer) {
             writer->when_empty[i];
 }
 
-int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard, double amount) {
+int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard,
+                           double amount) {
     const struct thread_pools *pools = writer->in->pools;
     const struct sections *sections = writer->in->sections;
     for (size_t s = 0; s < sections->n_sections; s++) {
@@ -341,7 +341,7 @@ static char *guard_name(const struct writer *writer, const struct explanation *g
                        : guard->counter.kind == GUARD_QUEUE  ? "queue"
                        : guard->counter.kind == GUARD_TOKENS ? "free slots"
                        : guard->counter.kind == GUARD_FIRST  ? "first to come"
-                                                     : "level";
+                                                             : "level";
     if (guard->proposal && guard->proposal->name) {
         char *name = objects_name(writer, guard->mutex, what);
         char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
@@ -439,8 +439,10 @@ static bool amount_of_source(const struct writer *writer, const struct explanati
 static int same_condition(const struct writer *writer, const struct explanation *guard) {
     const struct monitors *monitors = writer->in->monitors;
     for (struct explanation *other = NULL;
-         guard->counter.condition >= 0 && (other = explanation_next(monitors, BY_COUNTER, other));) {
-        if (other == guard || other->object < 0 || other->counter.condition != guard->counter.condition)
+         guard->counter.condition >= 0 &&
+         (other = explanation_next(monitors, BY_COUNTER, other));) {
+        if (other == guard || other->object < 0 ||
+            other->counter.condition != guard->counter.condition)
             continue;
         int owner = writer->model->objects[other->object].condition_of;
         return owner == MODEL_NONE ? other->object : owner;
@@ -455,8 +457,8 @@ static char *guard_evidence(const struct explanation *guard) {
                       guard->proposal ? "; proposed by the source" : "");
     if (!guard->counter.seen)
         return replayed;
-    char *text = memory_format("%s; %s held %lld when first seen", replayed, guard->counter.seen->name,
-                               (long long)guard->counter.seen->value);
+    char *text = memory_format("%s; %s held %lld when first seen", replayed,
+                               guard->counter.seen->name, (long long)guard->counter.seen->value);
     free(replayed);
     return text;
 }
@@ -473,16 +475,18 @@ int objects_guard(struct writer *writer, struct explanation *guard) {
         amount_of_source(writer, guard, &object->amount)) {
         /* told */
     } else if (guard->counter.kind == GUARD_TOKENS) {
-        int pool =
-            guard->counter.initial > 0 ? objects_pool_of_amount(writer, guard, guard->counter.initial) : MODEL_NONE;
+        int pool = guard->counter.initial > 0
+                       ? objects_pool_of_amount(writer, guard, guard->counter.initial)
+                       : MODEL_NONE;
         object->amount = pool == MODEL_NONE ? model_builder_constant(guard->counter.initial)
                                             : model_builder_per_thread(0, pool, 1);
     } else if (guard->counter.kind == GUARD_LEVEL) {
         /* initial = 1 - level: one round per thread of a pool, when it is as many; or as many
          * are there at the start, as idle threads */
         int rounds = objects_pool_of_amount(writer, guard, 1 - guard->counter.initial);
-        int idle =
-            guard->counter.initial > 0 ? objects_pool_of_amount(writer, guard, guard->counter.initial) : MODEL_NONE;
+        int idle = guard->counter.initial > 0
+                       ? objects_pool_of_amount(writer, guard, guard->counter.initial)
+                       : MODEL_NONE;
         object->amount = rounds != MODEL_NONE ? model_builder_per_thread(1, rounds, -1)
                          : idle != MODEL_NONE ? model_builder_per_thread(0, idle, 1)
                                               : model_builder_constant(guard->counter.initial);

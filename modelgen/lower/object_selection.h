@@ -5,7 +5,7 @@
 #define PERSIK_MODELGEN_LOWER_OBJECT_SELECTION_H
 
 #include "modelgen/lower/step_writer.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* `index`: of the sync object. */
 int objects_lock(struct writer *writer, int index);
@@ -36,7 +36,8 @@ int objects_disk(struct writer *writer, uint32_t device);
 int objects_share(struct writer *writer, const struct trace_record *record);
 
 /* The pool whose size equals the guard's number, when its own threads give the tokens back. */
-int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard, double amount);
+int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard,
+                           double amount);
 
 /* ---- for those that make objects ---- */
 

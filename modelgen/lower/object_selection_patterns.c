@@ -5,12 +5,13 @@
 #include "base/memory.h"
 #include "modelgen/graph/model_builder.h"
 
-static struct linear pattern_amount(const struct writer *writer, const struct explanation *pattern) {
+static struct linear pattern_amount(const struct writer *writer,
+                                    const struct explanation *pattern) {
     size_t n_threads = writer->in->trace->n_threads;
     bool *comes = memory_alloc(n_threads, sizeof *comes);
     for (size_t t = 0; t < n_threads; t++)
-        comes[t] =
-            pattern_first(writer->in->monitors, &pattern->pattern, t, ACT_ARRIVE) != PATTERN_NO_SECTION;
+        comes[t] = pattern_first(writer->in->monitors, &pattern->pattern, t, ACT_ARRIVE) !=
+                   PATTERN_NO_SECTION;
     struct linear result = objects_parties(writer, comes, pattern->pattern.parties);
     free(comes);
     return result;
@@ -57,7 +58,7 @@ int objects_pattern(struct writer *writer, struct explanation *pattern) {
         return pattern->object;
     enum object_kind kind = pattern->pattern.kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
                             : pattern->pattern.kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
-                                                                : OBJECT_ORDER;
+                                                                        : OBJECT_ORDER;
     pattern->object = model_builder_object(
         writer->model, kind,
         objects_name(writer, pattern->mutex, hand_made_kind_name(pattern->pattern.kind)));

@@ -106,10 +106,11 @@ static void set_last_ones(const struct lower_input *input, struct traffic *traff
     free(gets);
 }
 
-static struct traffic traffic_of_guard(const struct lower_input *input, const struct explanation *guard) {
+static struct traffic traffic_of_guard(const struct lower_input *input,
+                                       const struct explanation *guard) {
     struct traffic traffic = {.taker = -1,
-                              .is_other = guard->counter.kind != GUARD_QUEUE || guard->counter.close_class >= 0 ||
-                                          guard->counter.tries};
+                              .is_other = guard->counter.kind != GUARD_QUEUE ||
+                                          guard->counter.close_class >= 0 || guard->counter.tries};
     for (size_t s = 0; s < input->sections->n_sections && !traffic.is_other; s++) {
         const struct section *section = &input->sections->sections[s];
         int class_index = input->monitors->class_of[s];
@@ -287,8 +288,8 @@ static struct ending find_ending(const struct lower_input *input, const struct t
     return (struct ending){first_get - others, first_get, found, put_away};
 }
 
-static enum poison_pill *find_of_guard(const struct lower_input *input, const struct explanation *guard,
-                                       bool *in_passing) {
+static enum poison_pill *find_of_guard(const struct lower_input *input,
+                                       const struct explanation *guard, bool *in_passing) {
     struct traffic traffic = traffic_of_guard(input, guard);
     const struct acts *puts = &traffic.puts, *gets = &traffic.gets;
     struct ending ending = find_ending(input, &traffic);
@@ -371,7 +372,8 @@ enum poison_pill poison_pills_of(const struct poison_pills *poison_pills, size_t
 bool poison_pills_takes_work(const struct poison_pills *poison_pills,
                              const struct monitors *monitors, size_t guard, size_t section) {
     const struct explanation *of = &monitors->explanations.items[guard];
-    return of->counter.waits[monitors->class_of[section]] && of->counter.outcome[section] == OUTCOME_YES &&
+    return of->counter.waits[monitors->class_of[section]] &&
+           of->counter.outcome[section] == OUTCOME_YES &&
            poison_pills_of(poison_pills, guard, section) == POISON_PILL_NONE;
 }
 

@@ -127,8 +127,9 @@ static bool stays_when_taken(const struct lower_input *input, size_t g) {
 enum scatter scatter_of(const struct lower_input *input, const struct poison_pills *poison_pills,
                         size_t guard) {
     const struct explanation *of = &input->monitors->explanations.items[guard];
-    int pool = of->by == BY_COUNTER && of->counter.kind == GUARD_QUEUE && !of->counter.tries ? pool_of_takers(input, poison_pills, guard)
-                                                     : MODEL_NONE;
+    int pool = of->by == BY_COUNTER && of->counter.kind == GUARD_QUEUE && !of->counter.tries
+                   ? pool_of_takers(input, poison_pills, guard)
+                   : MODEL_NONE;
     if (pool == MODEL_NONE || !thread_pools_follows(input->pools, (size_t)pool))
         return SCATTER_NONE;
     int size = input->pools->pools[pool].size, batch;

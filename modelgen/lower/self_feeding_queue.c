@@ -26,7 +26,8 @@ static struct traffic traffic_of(const struct lower_input *input,
         int class_index = input->monitors->class_of[s];
         if (section->mutex != guard->mutex)
             continue;
-        int pool = input->pools->pool_of[section->thread], weight = guard->counter.weight[class_index];
+        int pool = input->pools->pool_of[section->thread],
+            weight = guard->counter.weight[class_index];
         enum poison_pill poison_pill = poison_pills_of(poison_pills, g, s);
         if (poison_pill == POISON_PILL_FIRST || class_index == guard->counter.close_class)
             traffic.closer = pool;

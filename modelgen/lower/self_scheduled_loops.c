@@ -10,7 +10,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- which loops ---- */
 

@@ -77,7 +77,8 @@ bool wake_policy_when_empty(const struct writer *writer, const struct explanatio
         int weight = guard->counter.weight[event->class_index];
         double *there = &items[event->instance];
         if (!event_changes(event, guard->counter.early[event->class_index]) ||
-            (guard->counter.waits[event->class_index] && guard->counter.outcome[event->section] == OUTCOME_NO))
+            (guard->counter.waits[event->class_index] &&
+             guard->counter.outcome[event->section] == OUTCOME_NO))
             continue;
         if (weight > 0)
             count_put(writer, guard, event, *there < 0.5 ? &into_empty : &into_others);

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/report/recognised_guards.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 static bool is_in(const struct lower_input *input, const struct section_class *class,
                   const struct facts_place *place) {

@@ -4,7 +4,7 @@
 #define PERSIK_MODELGEN_REPORT_PROPOSAL_MATCHES_H
 
 #include "modelgen/lower/lower_input.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/source_replay.h"
 
 /* One proposal for one mutex, with what the trace found of it. */
@@ -12,9 +12,9 @@ struct proposed {
     const struct facts_monitor *proposal;
     int mutex;
     struct tally verdict;
-    const struct explanation *pattern;       /* NULL: none */
+    const struct explanation *pattern;    /* NULL: none */
     const struct explanation *statements; /* by which it is modelled; NULL */
-    bool is_part;                        /* of another one: not an object of its own */
+    bool is_part;                         /* of another one: not an object of its own */
     struct {
         const struct explanation **items;
         size_t count, capacity;

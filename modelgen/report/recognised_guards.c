@@ -17,8 +17,9 @@ static bool feeds(const struct monitors *monitors, const struct explanation *fro
 
 bool guard_group_are_sides(const struct monitors *monitors, const struct explanation *a,
                            const struct explanation *b) {
-    return a != b && a->mutex == b->mutex && a->counter.kind != GUARD_LEVEL && b->counter.kind != GUARD_LEVEL &&
-           a->counter.take == 1 && b->counter.take == 1 && feeds(monitors, a, b) && feeds(monitors, b, a);
+    return a != b && a->mutex == b->mutex && a->counter.kind != GUARD_LEVEL &&
+           b->counter.kind != GUARD_LEVEL && a->counter.take == 1 && b->counter.take == 1 &&
+           feeds(monitors, a, b) && feeds(monitors, b, a);
 }
 
 /* One round of everything, or a happening: a level that nobody takes back. */
@@ -34,12 +35,12 @@ static bool goes_both_ways(const struct monitors *monitors, const struct explana
 enum hand_made_kind guard_group_kind(const struct monitors *monitors,
                                      const struct guard_group *group) {
     const struct explanation *items = group->items;
-    return group->n_rooms                                          ? HAND_MADE_BOUNDED_QUEUE
-           : items->counter.take > 1                                       ? HAND_MADE_COMPLETION
-           : items->counter.kind == GUARD_QUEUE                            ? HAND_MADE_UNBOUNDED_QUEUE
-           : items->counter.kind == GUARD_TOKENS                           ? HAND_MADE_SEMAPHORE
+    return group->n_rooms                        ? HAND_MADE_BOUNDED_QUEUE
+           : items->counter.take > 1             ? HAND_MADE_COMPLETION
+           : items->counter.kind == GUARD_QUEUE  ? HAND_MADE_UNBOUNDED_QUEUE
+           : items->counter.kind == GUARD_TOKENS ? HAND_MADE_SEMAPHORE
            : goes_both_ways(monitors, items) || items->counter.initial < 0 ? HAND_MADE_COMPLETION
-                                                                   : HAND_MADE_EVENT;
+                                                                           : HAND_MADE_EVENT;
 }
 
 static void roles_of(enum hand_made_kind kind, enum hand_made_role *adds,
@@ -85,7 +86,8 @@ void guard_group_write_operations(const struct monitors *monitors, const struct 
 
 /* Waits that something else would explain as well do not tell. */
 static double confidence_in(const struct explanation *guard) {
-    return recognised_confidence(guard->tally.decisions, guard->counter.by_source ? 0 : guard->tally.waited,
+    return recognised_confidence(guard->tally.decisions,
+                                 guard->counter.by_source ? 0 : guard->tally.waited,
                                  guard->tally.violations, guard->proposal);
 }
 
@@ -110,7 +112,8 @@ static void write_evidence(const struct lower_input *input, const struct explana
                                 guard->counter.seen->name, (long long)guard->counter.seen->value);
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != guard->mutex || (guard->counter.weight[c] == 0 && !guard->counter.waits[c]))
+        if (class->mutex != guard->mutex ||
+            (guard->counter.weight[c] == 0 && !guard->counter.waits[c]))
             continue;
         recognised_add_evidence(
             monitor, "%s: %+d%s by each of %.0f critical sections of %s (line %d)%s", what,
@@ -167,8 +170,8 @@ static void write_group(const struct lower_input *input, const struct guard_grou
     recognised_add(model, monitor);
 }
 
-void guard_group_write_with_sides(const struct lower_input *input, const struct explanation *first, bool *done,
-                                  struct model *model) {
+void guard_group_write_with_sides(const struct lower_input *input, const struct explanation *first,
+                                  bool *done, struct model *model) {
     const struct monitors *monitors = input->monitors;
     struct guard_group group = {
         .items = first, .rooms = memory_alloc(monitors->explanations.count, sizeof *group.rooms)};

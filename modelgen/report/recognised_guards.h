@@ -9,7 +9,8 @@
 struct guard_group {
     const struct explanation *items; /* what the object is for */
     size_t n_rooms;
-    const struct explanation **rooms; /* its other side, for those who wait for it and those who try */
+    const struct explanation *
+        *rooms; /* its other side, for those who wait for it and those who try */
 };
 
 /* Are these the items and the room of one object? */
@@ -35,7 +36,7 @@ void guard_group_write_found(const struct lower_input *input, const struct guard
 /* Appends the object of guard `first` to the model, with the guards after it that are its
  * other side. Of two sides, the one with nothing there at the start is the items. `done`, per
  * explanation: belongs to an object already. */
-void guard_group_write_with_sides(const struct lower_input *input, const struct explanation *first, bool *done,
-                                  struct model *model);
+void guard_group_write_with_sides(const struct lower_input *input, const struct explanation *first,
+                                  bool *done, struct model *model);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "formats/model.h"
 #include "modelgen/lower/lower_input.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* The functions that carry out its acts. */
 void recognised_write_acts(const struct lower_input *input, const struct explanation *pattern,

@@ -143,7 +143,8 @@ static enum hand_made_kind kind_of_proposed(const struct lower_input *input,
         return kind_with_source(proposal, proposed->pattern->pattern.kind, confirmed, 0);
     if (group->items)
         return kind_with_source(proposal, guard_group_kind(input->monitors, group),
-                                confirmed || explanation_is_doubtful(group->items), group->items->counter.most);
+                                confirmed || explanation_is_doubtful(group->items),
+                                group->items->counter.most);
     return kinds_of_source[proposal->kind];
 }
 

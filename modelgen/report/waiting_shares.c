@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_names.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 static const char *kind_of(const struct sync_object *object) {
     if ((object->origin == ORIGIN_MAILBOX && object->kind == ON_SEMAPHORE) ||
@@ -58,8 +58,8 @@ static enum modelled how_of_wait(const struct lower_input *input, size_t section
     bool exact = sections->objects[sections->sections[section].mutex].alone ||
                  is_told_apart(input->monitors, section);
     for (struct explanation *e = NULL; (e = explanation_next(input->monitors, BY_COUNTER, e));)
-        exact &= !e->counter.waits[input->monitors->class_of[section]] ||
-                 !explanation_is_doubtful(e);
+        exact &=
+            !e->counter.waits[input->monitors->class_of[section]] || !explanation_is_doubtful(e);
     const struct explanation *statements =
         statements_of(input->monitors, sections->sections[section].mutex);
     exact &= !statements || !explanation_is_doubtful(statements);

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 struct suspect {
     int mutex;
@@ -19,8 +19,8 @@ static void hear(struct suspect *suspect, double waited) {
 /* The source says the same, and nothing of the run contradicts. */
 static bool is_beyond_doubt(const struct monitors *monitors, const struct explanation *pattern) {
     const struct facts_monitor *proposal = monitors->proposal_of[pattern->mutex];
-    return pattern->by == BY_PATTERN && pattern->pattern.kind == HAND_MADE_BARRIER && proposal && proposal->kind == MONITOR_BARRIER &&
-           pattern->tally.violations == 0;
+    return pattern->by == BY_PATTERN && pattern->pattern.kind == HAND_MADE_BARRIER && proposal &&
+           proposal->kind == MONITOR_BARRIER && pattern->tally.violations == 0;
 }
 
 static int compare_suspects(const void *a, const void *b) {

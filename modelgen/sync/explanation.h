@@ -18,10 +18,7 @@
 #include "formats/facts.h"
 #include "formats/model.h"
 #include "formats/trace.h"
-#include "modelgen/events/critical_sections.h"
 #include "modelgen/sync/tally.h"
-
-struct monitors;
 
 enum explained_by { BY_COUNTER, BY_PATTERN, BY_STATEMENTS };
 
@@ -101,8 +98,8 @@ struct statements {
 };
 
 struct explanation {
-    enum explained_by by; /* which of the union's */
-    int mutex;            /* one of them, when there are several that are alike */
+    enum explained_by by;                 /* which of the union's */
+    int mutex;                            /* one of them, when there are several that are alike */
     const struct facts_monitor *proposal; /* of the source; NULL: found in the trace alone */
     struct tally tally;                   /* counter: a decision each time it is evaluated */
     int object;                           /* of the model; MODEL_NONE until lower/ makes it */
@@ -113,24 +110,8 @@ struct explanation {
     };
 };
 
-/* The next one of a kind in the order in which they were found; NULL: no more. To go through all:
- *   for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));) */
-struct explanation *explanation_next(const struct monitors *monitors, enum explained_by by,
-                                     const struct explanation *last);
-
-/* Its index: arrays of later passes have an element for each explanation. */
-size_t explanation_index(const struct monitors *monitors, const struct explanation *explanation);
-
-/* The monitors take it over. Pointers to others are not valid any more. */
-void explanation_add(struct monitors *monitors, struct explanation explanation);
-
 /* Frees what it owns. */
 void explanation_free(struct explanation *explanation);
-
-/* Takes out of the array, and frees, what `drops` says; `context` is handed to it. */
-void explanations_drop(struct monitors *monitors,
-                       bool (*drops)(const struct explanation *explanation, const void *context),
-                       const void *context);
 
 /* Does the run contradict what was accepted, more than clocks and races make it? It is alike then,
  * not the truth. */
@@ -140,26 +121,6 @@ bool explanation_is_doubtful(const struct explanation *explanation);
  * it a counter with some, so that something else may explain the waits better? */
 bool explanation_is_contradicted(const struct explanation *explanation);
 
-/* ---- is this explained, and by what? ---- */
-
-/* Does a counter say what the sections of a class wait for? */
-bool monitors_guard(const struct monitors *monitors, size_t class_index);
-
-/* Does anything say why this section waited or did not? */
-bool monitors_explain(const struct monitors *monitors, size_t section);
-
-/* Is what threads wait for on this condition, or on those like it, known? `beyond_doubt`: and not
- * contradicted by the run. */
-bool monitors_explain_condition(const struct monitors *monitors, const struct sections *sections,
-                                int condition, bool beyond_doubt);
-
-/* Has a pattern's sections waiting on the condition; NULL: none. */
-struct explanation *monitors_pattern_at(const struct monitors *monitors, int condition);
-
-/* What stands for the mutex as the source's own words; NULL when it is modelled otherwise. `mutex`:
- * index into the objects. */
-struct explanation *statements_of(const struct monitors *monitors, int mutex);
-
 /* ---- patterns ---- */
 
 /* Pieces of work that all go through the same steps under one mutex. */
@@ -168,10 +129,6 @@ static inline bool pattern_has_pieces(const struct pattern *pattern) {
 }
 
 #define PATTERN_NO_SECTION SIZE_MAX
-
-/* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */
-size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
-                     enum pattern_act act);
 
 /* ---- statements ---- */
 

@@ -112,10 +112,12 @@ static void find_losses(const struct trace *trace, const struct sections *sectio
         if ((pattern->pattern.acts[s] & ACT_PASS) && turn != PATTERN_NO_SECTION)
             add_losses(&trace->threads[thread], &timeline,
                        section_passed_ns(sections, &sections->sections[turn]),
-                       sections->sections[s].acquire_ns, pattern->pattern.led_cpu_ns * pattern->pattern.led[turn],
-                       losses);
+                       sections->sections[s].acquire_ns,
+                       pattern->pattern.led_cpu_ns * pattern->pattern.led[turn], losses);
         if (pattern->pattern.acts[s] & (ACT_TURN | ACT_PASS))
-            turn = (pattern->pattern.acts[s] & ACT_TURN) && pattern->pattern.led[s] > 0 ? s : PATTERN_NO_SECTION;
+            turn = (pattern->pattern.acts[s] & ACT_TURN) && pattern->pattern.led[s] > 0
+                       ? s
+                       : PATTERN_NO_SECTION;
     }
     thread_states_free(&timeline);
 }

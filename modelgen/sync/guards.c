@@ -8,7 +8,7 @@
 #include "modelgen/sync/operation_classes.h"
 
 struct explanation guard_empty(const struct monitors *monitors, const struct sections *sections,
-                         int mutex) {
+                               int mutex) {
     return (struct explanation){
         .by = BY_COUNTER,
         .mutex = mutex,
@@ -38,12 +38,14 @@ static double added_by(const struct explanation *guard, const struct history_eve
 /* ... and are there enough for it? */
 static bool is_enough(const struct explanation *guard, const struct history_event *event,
                       double counter) {
-    double wanted = guard->counter.units ? guard->counter.units[event->section] : guard->counter.take;
+    double wanted =
+        guard->counter.units ? guard->counter.units[event->section] : guard->counter.take;
     return counter > wanted - 0.5;
 }
 
 /* One for each instance. The caller frees. */
-static double *initial_counters(const struct explanation *guard, const struct object_history *history) {
+static double *initial_counters(const struct explanation *guard,
+                                const struct object_history *history) {
     double *counters = memory_alloc(history->n_instances, sizeof *counters);
     for (size_t i = 0; i < history->n_instances; i++)
         counters[i] = guard->counter.initial;
@@ -52,7 +54,8 @@ static double *initial_counters(const struct explanation *guard, const struct ob
 
 /* From when on nobody waits any more; UINT64_MAX: never. */
 static uint64_t closed_ns(const struct monitors *monitors, const struct explanation *guard) {
-    return guard->counter.close_class >= 0 ? monitors->classes[guard->counter.close_class].first_ns : UINT64_MAX;
+    return guard->counter.close_class >= 0 ? monitors->classes[guard->counter.close_class].first_ns
+                                           : UINT64_MAX;
 }
 
 void guard_fill_outcomes(const struct monitors *monitors, struct explanation *guard,
@@ -80,7 +83,8 @@ void guard_fill_outcomes(const struct monitors *monitors, struct explanation *gu
                 note_contradiction(guard, event, counter);
         } else if (waiter && event->kind == EVENT_WAITS) {
             *outcome = OUTCOME_NO; /* unless it goes on */
-            if (is_enough(guard, event, counter) && event->time_ns < end_ns && !guard->counter.conjoined)
+            if (is_enough(guard, event, counter) && event->time_ns < end_ns &&
+                !guard->counter.conjoined)
                 note_contradiction(guard, event, counter);
         }
     }
@@ -135,12 +139,14 @@ bool guard_judge(const struct monitors *monitors, const struct object_history *h
 
 /* Counts what contradicts the guard if those who wait by `other` wait by it too. */
 static double contradictions_with(const struct monitors *monitors, const struct explanation *guard,
-                                  const struct explanation *other, const struct object_history *history) {
+                                  const struct explanation *other,
+                                  const struct object_history *history) {
     struct guard_walk walk = guard_walk_begin(monitors, guard, history);
     double wrong = 0;
     while (guard_walk_next(&walk)) {
         const struct history_event *event = walk.decision;
-        if ((guard->counter.waits[event->class_index] || other->counter.waits[event->class_index]) &&
+        if ((guard->counter.waits[event->class_index] ||
+             other->counter.waits[event->class_index]) &&
             event->time_ns < walk.closed_ns)
             wrong += guard_walk_lets_go_on(&walk) == (event->kind == EVENT_WAITS);
     }
@@ -150,8 +156,10 @@ static double contradictions_with(const struct monitors *monitors, const struct 
 
 static bool same_weights(const struct monitors *monitors, const struct explanation *a,
                          const struct explanation *b) {
-    return a->mutex == b->mutex && a->counter.tries == b->counter.tries && a->counter.initial == b->counter.initial &&
-           memcmp(a->counter.weight, b->counter.weight, monitors->n_classes * sizeof *a->counter.weight) == 0;
+    return a->mutex == b->mutex && a->counter.tries == b->counter.tries &&
+           a->counter.initial == b->counter.initial &&
+           memcmp(a->counter.weight, b->counter.weight,
+                  monitors->n_classes * sizeof *a->counter.weight) == 0;
 }
 
 /* Two call sites that wait for the same thing: equal guards, or the one that says more explains the
@@ -161,8 +169,8 @@ static bool is_same_guard(const struct monitors *monitors, const struct explanat
     if (same_weights(monitors, known, guard))
         return true;
     if (known->mutex != guard->mutex || known->counter.condition < 0 ||
-        known->counter.condition != guard->counter.condition || known->counter.kind == GUARD_LEVEL || known->counter.tries ||
-        guard->counter.tries)
+        known->counter.condition != guard->counter.condition ||
+        known->counter.kind == GUARD_LEVEL || known->counter.tries || guard->counter.tries)
         return false;
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (guard->counter.waits[c] && known->counter.weight[c] >= 0)
@@ -172,7 +180,8 @@ static bool is_same_guard(const struct monitors *monitors, const struct explanat
 }
 
 /* `guard` stands for what `other` waits for, too. Ends the other one. */
-static void join_guard(const struct monitors *monitors, struct explanation *guard, struct explanation *other) {
+static void join_guard(const struct monitors *monitors, struct explanation *guard,
+                       struct explanation *other) {
     for (size_t c = 0; c < monitors->n_classes; c++)
         guard->counter.waits[c] |= other->counter.waits[c];
     guard->tally.decisions += other->tally.decisions;
@@ -204,8 +213,8 @@ static void add_guard(struct monitors *monitors, struct explanation guard,
 }
 
 struct explanation guard_found(const struct monitors *monitors, const struct sections *sections,
-                         const struct counter_search *search, int mutex, int condition,
-                         int close_class) {
+                               const struct counter_search *search, int mutex, int condition,
+                               int close_class) {
     struct explanation guard = guard_empty(monitors, sections, mutex);
     const struct hypothesis *best = &search->best;
     guard.counter.condition = condition;
@@ -225,7 +234,8 @@ struct explanation guard_found(const struct monitors *monitors, const struct sec
     if (!hypothesis_takes(monitors, best))
         guard.counter.kind = GUARD_LEVEL;
     else
-        guard.counter.kind = guard.counter.initial > 0 || guard.counter.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
+        guard.counter.kind =
+            guard.counter.initial > 0 || guard.counter.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
     guard.tally.decisions = search->best_verdict.waits + search->best_verdict.passes;
     guard.tally.waited = search->best_verdict.waits;
     guard.tally.violations = verdict_wrong(&search->best_verdict);
@@ -241,10 +251,11 @@ static int added_elsewhere(const struct monitors *monitors, const struct explana
         const struct section_class *other = &monitors->classes[c];
         if (other->mutex != class->mutex || !class_is_same_operation(other, class))
             continue;
-        bool differs = other->entry != class->entry &&
-                       (guard->counter.weight[c] <= 0 || (added > 0 && guard->counter.weight[c] != added));
-        if (other->waits > 0 || guard->counter.waits[c] || (int)c == guard->counter.close_class || differs ||
-            (other->entry == class->entry && guard->counter.weight[c] != 0))
+        bool differs =
+            other->entry != class->entry &&
+            (guard->counter.weight[c] <= 0 || (added > 0 && guard->counter.weight[c] != added));
+        if (other->waits > 0 || guard->counter.waits[c] || (int)c == guard->counter.close_class ||
+            differs || (other->entry == class->entry && guard->counter.weight[c] != 0))
             return 0;
         added = other->entry != class->entry ? guard->counter.weight[c] : added;
     }
@@ -277,7 +288,8 @@ static void add_elsewhere(const struct monitors *monitors, const struct object_h
 void guards_add_found(struct monitors *monitors, const struct sections *sections,
                       const struct counter_search *search, int mutex, int condition,
                       int close_class) {
-    struct explanation guard = guard_found(monitors, sections, search, mutex, condition, close_class);
+    struct explanation guard =
+        guard_found(monitors, sections, search, mutex, condition, close_class);
     if (!guard.counter.tries)
         add_elsewhere(monitors, search->history, &guard);
     add_guard(monitors, guard, search->history);

@@ -10,7 +10,7 @@
 /* A guard of the mutex that nobody adds to, takes from or waits for. explanation_free() ends it, or
  * monitors_free() once it is one of the monitors'. */
 struct explanation guard_empty(const struct monitors *monitors, const struct sections *sections,
-                         int mutex);
+                               int mutex);
 
 /* A guard's counters while the decisions under its mutex are gone through, one after the other.
  * They change by all weights; only guard_fill_outcomes() leaves out those of takers that got a
@@ -49,8 +49,8 @@ bool guard_judge(const struct monitors *monitors, const struct object_history *h
 /* The guard that a search found, of waiters on `condition` (-1: who never waits); `close_class`
  * closes it (-1: none does). Its outcomes are not filled in. */
 struct explanation guard_found(const struct monitors *monitors, const struct sections *sections,
-                         const struct counter_search *search, int mutex, int condition,
-                         int close_class);
+                               const struct counter_search *search, int mutex, int condition,
+                               int close_class);
 
 /* Adds it to the monitors, or joins it with one that stands for the same thing. */
 void guards_add_found(struct monitors *monitors, const struct sections *sections,

@@ -30,6 +30,7 @@
 #include <stddef.h>
 
 #include "formats/facts.h"
+#include "modelgen/events/critical_sections.h"
 #include "modelgen/sync/explanation.h"
 
 /* Sections of one mutex that start at the same call site and signal the same conditions. */
@@ -80,13 +81,55 @@ struct monitors {
     size_t *first_of_thread; /* per thread and one more: its first section */
 };
 
+/* ---- the array of explanations ---- */
+
+/* The next one of a kind in the order in which they were found; NULL: no more. To go through all:
+ *   for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));) */
+struct explanation *explanation_next(const struct monitors *monitors, enum explained_by by,
+                                     const struct explanation *last);
+
+/* Its index: arrays of later passes have an element for each explanation. */
+size_t explanation_index(const struct monitors *monitors, const struct explanation *explanation);
+
+/* The monitors take it over. Pointers to others are not valid any more. */
+void explanation_add(struct monitors *monitors, struct explanation explanation);
+
+/* Takes out of the array, and frees, what `drops` says; `context` is handed to it. */
+void explanations_drop(struct monitors *monitors,
+                       bool (*drops)(const struct explanation *explanation, const void *context),
+                       const void *context);
+
+/* ---- is this explained, and by what? ---- */
+
+/* Does a counter say what the sections of a class wait for? */
+bool monitors_guard(const struct monitors *monitors, size_t class_index);
+
+/* Does anything say why this section waited or did not? */
+bool monitors_explain(const struct monitors *monitors, size_t section);
+
+/* Is what threads wait for on this condition, or on those like it, known? `beyond_doubt`: and not
+ * contradicted by the run. */
+bool monitors_explain_condition(const struct monitors *monitors, const struct sections *sections,
+                                int condition, bool beyond_doubt);
+
+/* Has a pattern's sections waiting on the condition; NULL: none. */
+struct explanation *monitors_pattern_at(const struct monitors *monitors, int condition);
+
+/* What stands for the mutex as the source's own words; NULL when it is modelled otherwise. `mutex`:
+ * index into the objects. */
+struct explanation *statements_of(const struct monitors *monitors, int mutex);
+
+/* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */
+size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
+                     enum pattern_act act);
+
+/* ---- how much must speak for one ---- */
+
 /* Do waits that began or ended so often prove what they were found to follow? More is asked for
  * where the source was read and says nothing of the kind, and much would fit. */
 bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 
 /* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
 bool monitors_ignore(const struct monitors *monitors, int mutex);
-/* Are so many contradictions more than clocks and races make? */
-bool monitors_doubt(double against, double decisions);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
-#include "modelgen/sync/explanation.h"
 #include "modelgen/sync/guards.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/operation_classes.h"
 #include "modelgen/sync/pattern_search.h"
 #include "modelgen/sync/source_guards.h"
@@ -74,8 +74,8 @@ static void drop_outdone(struct monitors *monitors) {
         g++;
         if (!pattern)
             continue;
-        bool is_outdone = explanation_is_doubtful(guard) ||
-                          pattern->tally.violations < guard->tally.violations;
+        bool is_outdone =
+            explanation_is_doubtful(guard) || pattern->tally.violations < guard->tally.violations;
         g -= is_outdone || pattern < guard;
         explanations_drop(monitors, is_that, is_outdone ? guard : pattern);
     }

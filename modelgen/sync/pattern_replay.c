@@ -39,7 +39,8 @@ bool pattern_add(const struct finder *finder, struct explanation pattern) {
         size_t index = finder->history.items[i];
         const struct section *section = section_at(finder, index);
         for (size_t w = 0; w < section->n_waits && pattern.pattern.acts[index] & waiting; w++)
-            pattern.pattern.conditions[finder->sections->waits[section->first_wait + w].condition] = true;
+            pattern.pattern.conditions[finder->sections->waits[section->first_wait + w].condition] =
+                true;
     }
     explanation_add(finder->monitors, pattern);
     return true;

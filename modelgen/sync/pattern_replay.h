@@ -3,8 +3,8 @@
 #ifndef PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 #define PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/object_history.h"
-#include "modelgen/sync/explanation.h"
 
 /* Indexes of sections, in the order of their acquire times. */
 struct order_list {

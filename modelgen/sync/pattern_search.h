@@ -2,7 +2,7 @@
 #ifndef PERSIK_MODELGEN_SYNC_PATTERN_SEARCH_H
 #define PERSIK_MODELGEN_SYNC_PATTERN_SEARCH_H
 
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* Finds the patterns of all mutexes and marks the conditions that they explain. Barriers and
  * rwlocks cannot be mistaken and come before the guards; turns are sought where no guard explains

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "modelgen/sync/command_program.h"
-#include "modelgen/sync/explanation.h"
 #include "modelgen/sync/guards.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/observed_amounts.h"
 #include "modelgen/sync/source_monitors.h"
 
@@ -59,7 +59,8 @@ static bool write_sides(const struct finder *finder, const struct explanation *i
 /* Did anybody wait who puts, or is it known already what for? */
 static bool is_met(const struct monitors *monitors, const struct explanation *room) {
     for (size_t c = 0; c < monitors->n_classes; c++)
-        if (room->counter.waits[c] && (monitors->classes[c].waits > 0 || monitors_guard(monitors, c)))
+        if (room->counter.waits[c] &&
+            (monitors->classes[c].waits > 0 || monitors_guard(monitors, c)))
             return true;
     for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
         if (e->mutex == room->mutex)
@@ -105,8 +106,8 @@ static void evaluate(const struct finder *finder, struct explanation *room) {
         object_history_of(finder->sections, finder->monitors, room->mutex);
     guard_fill_outcomes(finder->monitors, room, &history);
     for (size_t i = 0; i < history.count; i++)
-        room->tally.decisions +=
-            history.items[i].kind == EVENT_PASSES && room->counter.waits[history.items[i].class_index];
+        room->tally.decisions += history.items[i].kind == EVENT_PASSES &&
+                                 room->counter.waits[history.items[i].class_index];
     free(history.items);
 }
 
@@ -118,7 +119,8 @@ static bool is_one_queue(const struct finder *finder, const struct explanation *
 }
 
 /* The room for these items. True: found; explanation_free() ends it. */
-static bool find_room(const struct finder *finder, const struct explanation *items, struct explanation *room) {
+static bool find_room(const struct finder *finder, const struct explanation *items,
+                      struct explanation *room) {
     if (!is_one_queue(finder, items))
         return false;
     *room = guard_empty(finder->monitors, finder->sections, items->mutex);
@@ -127,7 +129,8 @@ static bool find_room(const struct finder *finder, const struct explanation *ite
     bool found = write_sides(finder, items, room) && !is_met(finder->monitors, room);
     if (found)
         tell_amount(finder, room);
-    found &= items->counter.most - items->counter.initial <= room->counter.initial; /* not if that is not known */
+    found &= items->counter.most - items->counter.initial <=
+             room->counter.initial; /* not if that is not known */
     if (found)
         evaluate(finder, room);
     else

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/observed_amounts.h"
-#include "modelgen/sync/explanation.h"
 #include "modelgen/sync/source_monitors.h"
 #include "modelgen/sync/weighted_units.h"
 
@@ -87,7 +87,8 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
     /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
      * knows better. Where it never was the answer, nothing shows what the caller would do then, so
      * it waits. */
-    guard.counter.tries = guard.counter.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
+    guard.counter.tries =
+        guard.counter.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
     *result = guard;
     return holds;
 }
@@ -134,7 +135,8 @@ static bool try_proposed_tokens(const struct trace *trace, const struct sections
             source_monitors_act(proposal, FACTS_GET, class)) {
             guard.counter.weight[c] = -1;
             guard.counter.waits[c] = takes_some = true;
-            guard.counter.condition = class->waits_on >= 0 ? class->waits_on : guard.counter.condition;
+            guard.counter.condition =
+                class->waits_on >= 0 ? class->waits_on : guard.counter.condition;
         } else if (source_monitors_act(proposal, FACTS_RELEASE, class) ||
                    source_monitors_act(proposal, FACTS_PUT, class)) {
             guard.counter.weight[c] = 1;
@@ -173,8 +175,8 @@ static bool share_waiters(const struct monitors *monitors, const struct explanat
 static bool gives_way(const struct monitors *monitors, const struct explanation *found,
                       const struct explanation *word) {
     double passed = found->tally.decisions - found->tally.waited;
-    bool is_weak =
-        fmin(found->tally.waited, passed) < evidence.convincing_attempts && found->counter.condition >= 0;
+    bool is_weak = fmin(found->tally.waited, passed) < evidence.convincing_attempts &&
+                   found->counter.condition >= 0;
     bool says_less = found->counter.kind == GUARD_LEVEL;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         if (found->counter.waits[c] && !word->counter.waits[c])
@@ -187,8 +189,7 @@ static bool gives_way(const struct monitors *monitors, const struct explanation 
 /* Is it a guard that some wait by who do so by the source's word? */
 static bool is_overruled(const struct explanation *guard, const void *context) {
     const struct overruling *overruling = context;
-    return guard->by == BY_COUNTER &&
-           share_waiters(overruling->monitors, guard, overruling->word);
+    return guard->by == BY_COUNTER && share_waiters(overruling->monitors, guard, overruling->word);
 }
 
 /* Puts the source's word in the place of what gives way to it, if the trace allows that. True: it
@@ -221,8 +222,8 @@ void source_guards_find(const struct trace *trace, const struct sections *sectio
     bool has_items = false, has_any = false; /* the trace already told what it is */
     for (size_t i = 0; i < monitors->explanations.count; i++) {
         const struct explanation *known = &monitors->explanations.items[i];
-        has_items |= known->mutex == mutex && known->by == BY_COUNTER &&
-                     known->counter.kind == GUARD_QUEUE;
+        has_items |=
+            known->mutex == mutex && known->by == BY_COUNTER && known->counter.kind == GUARD_QUEUE;
         has_any |= known->mutex == mutex;
     }
     struct explanation guard = guard_empty(monitors, sections, mutex);

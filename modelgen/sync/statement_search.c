@@ -8,7 +8,7 @@
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- what matters ---- */
 
@@ -252,7 +252,8 @@ static double distance_in_pool(const struct search_of_statements *search,
 /* A guard that can be asked in the simulation, too. */
 static bool may_answer(const struct explanation *statements, const struct facts_step *step,
                        const bool *is_own) {
-    return step->kind != STEP_WAIT && step->guard.text && statements_matter(&statements->statements, step) &&
+    return step->kind != STEP_WAIT && step->guard.text &&
+           statements_matter(&statements->statements, step) &&
            is_told(&step->guard, statements->proposal, is_own);
 }
 
@@ -304,24 +305,24 @@ static void tell_outcomes(const struct search_of_statements *search, struct expl
 /* ---- one mutex ---- */
 
 static struct explanation try_proposal(const struct search_of_statements *search, int mutex,
-                                      const struct facts_monitor *proposal, replay_trail *trail) {
+                                       const struct facts_monitor *proposal, replay_trail *trail) {
     size_t n = search->sections->n_sections;
     struct explanation result = {
         .by = BY_STATEMENTS,
         .mutex = mutex,
         .proposal = proposal,
         .object = MODEL_NONE,
-        .statements = {
-            .section_of = source_replay_roles(search->trace, search->sections, proposal, mutex),
-            .outcome = memory_alloc(n, sizeof(enum outcome)),
-            .answer = memory_alloc(proposal->n_sections, sizeof(int)),
-            .number = memory_alloc(proposal->n_sections, sizeof(int))}};
+        .statements = {.section_of =
+                           source_replay_roles(search->trace, search->sections, proposal, mutex),
+                       .outcome = memory_alloc(n, sizeof(enum outcome)),
+                       .answer = memory_alloc(proposal->n_sections, sizeof(int)),
+                       .number = memory_alloc(proposal->n_sections, sizeof(int))}};
     bool *is_own = command_program_own_variables(proposal);
     result.statements.asked = find_asked(proposal, is_own);
     free(is_own);
     memset(trail, 0, n * sizeof *trail);
-    result.tally =
-        source_replay(search->sections, proposal, mutex, result.statements.section_of, search->threads, trail);
+    result.tally = source_replay(search->sections, proposal, mutex, result.statements.section_of,
+                                 search->threads, trail);
     number_sections(search->sections, &result);
     return result;
 }

@@ -2,7 +2,7 @@
 #ifndef PERSIK_MODELGEN_SYNC_STATEMENT_SEARCH_H
 #define PERSIK_MODELGEN_SYNC_STATEMENT_SEARCH_H
 
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/source_replay.h"
 #include "modelgen/threads/thread_pools.h"
 

@@ -19,7 +19,8 @@ struct search {
     struct rejected rejected; /* the one that went farthest of those that do not hold */
 };
 
-static struct explanation pattern_of(const struct search *search, const struct candidate *candidate) {
+static struct explanation pattern_of(const struct search *search,
+                                     const struct candidate *candidate) {
     const struct finder *finder = search->finder;
     struct explanation pattern = pattern_empty(finder, search->row->kind);
     pattern.tally = candidate->tally;

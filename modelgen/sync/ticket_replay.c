@@ -10,7 +10,7 @@
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/explanation.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/operation_classes.h"
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
@@ -225,10 +225,9 @@ bool ticket_replay_find(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
         if (class->mutex != finder->mutex ||
-            (is_proposed
-                 ? !is_proposed_turn(finder, class)
-                 : class->waits == 0 || finder_knows(finder, class->waits_on) ||
-                       monitors_guard(finder->monitors, c)))
+            (is_proposed ? !is_proposed_turn(finder, class)
+                         : class->waits == 0 || finder_knows(finder, class->waits_on) ||
+                               monitors_guard(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)

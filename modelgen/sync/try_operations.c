@@ -105,7 +105,8 @@ static bool goes_on_to_add(const struct monitors *monitors, const struct section
 static size_t first_look(const struct sections *sections, const struct explanation *guard,
                          const struct object_history *history) {
     for (size_t i = 0; i < history->count; i++)
-        if (event_decides(&history->items[i]) && guard->counter.waits[history->items[i].class_index])
+        if (event_decides(&history->items[i]) &&
+            guard->counter.waits[history->items[i].class_index])
             return history->items[i].section;
     return sections->n_sections;
 }
@@ -117,8 +118,8 @@ void try_operations_find_once(struct monitors *monitors, const struct sections *
         level->counter.initial > level->counter.take - 0.5 || history->n_instances != 1)
         return;
     size_t maker = first_look(sections, level, history);
-    if (maker == sections->n_sections ||
-        sections->sections[maker].n_waits > 0 || !goes_on_to_add(monitors, sections, level, maker))
+    if (maker == sections->n_sections || sections->sections[maker].n_waits > 0 ||
+        !goes_on_to_add(monitors, sections, level, maker))
         return;
     struct explanation first = guard_empty(monitors, sections, level->mutex);
     first.counter.kind = GUARD_FIRST;

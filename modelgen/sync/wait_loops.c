@@ -53,8 +53,8 @@ static void share_both(struct monitors *monitors, const struct object_history *h
     struct explanation *both = &monitors->explanations.items[monitors->explanations.count - 2];
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->waits_on != both->counter.condition || both->counter.waits[c] || class->mixed_waits ||
-            !explain_by_both(monitors, both, history, class->entry))
+        if (class->waits_on != both->counter.condition || both->counter.waits[c] ||
+            class->mixed_waits || !explain_by_both(monitors, both, history, class->entry))
             continue;
         for (size_t d = 0; d < monitors->n_classes; d++)
             if (monitors->classes[d].entry == class->entry)

@@ -327,9 +327,9 @@ static struct explanation judge(const struct family *family, size_t distance) {
     pattern.pattern.lead = find_lead(looks, n);
     pattern.pattern.n_objects = count_mutexes(family);
     if (are_several(family, looks)) {
-        pattern.tally =
-            replay_text(family->finder->sections, history_of(family, looks, before, pattern.pattern.lead),
-                        variables, operations, sizeof operations / sizeof *operations);
+        pattern.tally = replay_text(family->finder->sections,
+                                    history_of(family, looks, before, pattern.pattern.lead),
+                                    variables, operations, sizeof operations / sizeof *operations);
         write_acts(family, looks, &pattern);
     }
     free(looks);
