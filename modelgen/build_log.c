@@ -290,8 +290,6 @@ void build_log_recognised(const char *pass, const struct build *build) {
                  "modelled %s: %.0f of %.0f decisions agree, confidence %.2f: %s",
                  modelled_name(made->how), made->replayed - made->violations, made->replayed,
                  made->confidence, made->why);
-        for (size_t i = 0; i < made->n_rejected; i++)
-            decision(pass, made->name, "rejected", "%s", made->rejected[i]);
     }
 }
 

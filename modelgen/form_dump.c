@@ -277,8 +277,6 @@ void form_dump_report(const struct build *build, FILE *out) {
         fprintf(out, "recognised: %s: %s, modelled %s, %.0f of %.0f agree: %s\n", made->name,
                 hand_made_kind_name(made->kind), modelled_name(made->how),
                 made->replayed - made->violations, made->replayed, made->why);
-        for (size_t i = 0; i < made->n_rejected; i++)
-            fprintf(out, "  rejected: %s\n", made->rejected[i]);
     }
     for (size_t i = 0; i < model->n_waiting; i++)
         fprintf(out, "waiting: %s: %.0f ns, modelled %s\n", model->waiting[i].what,

@@ -97,11 +97,20 @@ struct statements {
     bool *asked; /* per variable: it matters to who waits and who signals */
 };
 
+/* By which candidates compete: select.h. */
+struct score {
+    double contradictions; /* decisions of the run that go against it */
+    double unexplained;    /* sections that waited, of which it says nothing */
+    double complexity;     /* what has to be believed: classes, or commands */
+    bool is_said;          /* by the source */
+};
+
 struct explanation {
     enum explained_by by;                 /* which of the union's */
     int mutex;                            /* one of them, when there are several that are alike */
     const struct facts_monitor *proposal; /* of the source; NULL: found in the trace alone */
     struct tally tally;                   /* counter: a decision each time it is evaluated */
+    struct score score;                   /* by which it was chosen, with those beside it */
     int object;                           /* of the model; MODEL_NONE until lower/ makes it */
     union {
         struct counter counter;

@@ -324,7 +324,10 @@ static struct passages visits_of(const struct finder *finder, const struct waite
     return passages;
 }
 
-bool in_order_completion_replay_find_in_array(const struct finder *finder, size_t n_objects) {
+bool in_order_completion_replay_find_in_array(const struct finder *finder) {
+    size_t n_objects = 0;
+    for (size_t o = 0; o < finder->sections->n_objects; o++)
+        n_objects += sections_first_like(finder->sections, (int)o) == finder->mutex;
     struct waiter waiter = only_waiter(finder, -1);
     bool found = false;
     if (waiter.thread >= 0) {

@@ -46,8 +46,8 @@ bool monitors_guard(const struct monitors *monitors, size_t class_index) {
     return false;
 }
 
-static bool explains(const struct explanation *explanation, const struct monitors *monitors,
-                     size_t section) {
+bool explanation_explains(const struct explanation *explanation, const struct monitors *monitors,
+                          size_t section) {
     switch (explanation->by) {
     case BY_COUNTER:
         return explanation->counter.waits[monitors->class_of[section]];
@@ -61,7 +61,7 @@ static bool explains(const struct explanation *explanation, const struct monitor
 
 bool monitors_explain(const struct monitors *monitors, size_t section) {
     for (size_t i = 0; i < monitors->explanations.count; i++)
-        if (explains(&monitors->explanations.items[i], monitors, section))
+        if (explanation_explains(&monitors->explanations.items[i], monitors, section))
             return true;
     return false;
 }

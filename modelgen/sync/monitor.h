@@ -57,6 +57,8 @@ struct rejected {
     int mutex;
     const char *name;   /* of the template, or "counter"; not owned */
     struct tally tally; /* up to where it was given up */
+    bool is_outdone;    /* by what does better: it is no wrong one itself */
+    struct score score; /* ... its own */
 };
 
 struct monitors {
@@ -104,7 +106,11 @@ void explanations_drop(struct monitors *monitors,
 /* Does a counter say what the sections of a class wait for? */
 bool monitors_guard(const struct monitors *monitors, size_t class_index);
 
-/* Does anything say why this section waited or did not? */
+/* Does it say why this section waited or did not? */
+bool explanation_explains(const struct explanation *explanation, const struct monitors *monitors,
+                          size_t section);
+
+/* Does anything? */
 bool monitors_explain(const struct monitors *monitors, size_t section);
 
 /* Is what threads wait for on this condition, or on those like it, known? `beyond_doubt`: and not

@@ -5,13 +5,19 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/guards.h"
+#include "modelgen/sync/in_order_completion_replay.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/operation_classes.h"
-#include "modelgen/sync/pattern_search.h"
+#include "modelgen/sync/pattern_replay.h"
+#include "modelgen/sync/select.h"
 #include "modelgen/sync/source_guards.h"
 #include "modelgen/sync/source_monitors.h"
+#include "modelgen/sync/template_search.h"
+#include "modelgen/sync/templates.h"
+#include "modelgen/sync/ticket_replay.h"
 #include "modelgen/sync/try_operations.h"
 #include "modelgen/sync/wait_loops.h"
+#include "modelgen/sync/wavefront_replay.h"
 
 static void find_threads(const struct trace *trace, const struct sections *sections,
                          struct monitors *monitors) {
@@ -34,52 +40,150 @@ static bool has_unexplained(const struct monitors *monitors, const struct sectio
     return false;
 }
 
-static void find_in_mutex(const struct trace *trace, const struct sections *sections, int mutex,
-                          struct monitors *monitors) {
-    struct object_history history = object_history_of(sections, monitors, mutex);
+/* ---- patterns ---- */
+
+static int compare_sections(const void *a, const void *b, void *context) {
+    const struct section *sections = context;
+    const struct section *x = &sections[*(const size_t *)a], *y = &sections[*(const size_t *)b];
+    return (x->acquire_ns > y->acquire_ns) - (x->acquire_ns < y->acquire_ns);
+}
+
+/* Of the mutex and of those that it stands for. */
+static struct order_list in_order(const struct sections *sections, int mutex) {
+    struct order_list list = {0};
+    size_t n;
+    const size_t *of_mutex = sections_of(sections, mutex, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!sections->sections[of_mutex[i]].cut)
+            *VECTOR_ADD(&list) = of_mutex[i];
+    if (list.count)
+        qsort_r(list.items, list.count, sizeof *list.items, compare_sections, sections->sections);
+    return list;
+}
+
+static bool has_unknown_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        for (size_t w = 0; w < section->n_waits; w++)
+            if (!finder_knows(finder, finder->sections->waits[section->first_wait + w].condition))
+                return true;
+    }
+    return false;
+}
+
+/* A way to explain a mutex without a counter: a template, or what looks for one. */
+struct pattern_row {
+    const struct template_row *template;
+    bool (*find)(const struct finder *finder); /* NULL: the template is tried */
+};
+
+/* These cannot be mistaken, and are tried before the counters. */
+static const struct pattern_row plain_patterns[] = {
+    {&template_barrier, NULL},      {&template_rwlock, NULL},
+    {&template_group_commit, NULL}, {NULL, ticket_replay_find_proposed},
+    {&template_generation, NULL},
+};
+
+/* Where no counter explains the waits. */
+static const struct pattern_row ordered_patterns[] = {
+    {NULL, ticket_replay_find},
+    {NULL, in_order_completion_replay_find},
+    {NULL, wavefront_replay_find},
+};
+
+/* Of mutexes that are alike. */
+static const struct pattern_row array_patterns[] = {
+    {NULL, wavefront_replay_find},
+    {NULL, in_order_completion_replay_find_in_array},
+};
+
+/* Where nobody waits. */
+static const struct pattern_row unmet_patterns[] = {{NULL, ticket_replay_find_proposed}};
+
+static void find_patterns(const struct finder *finder, const struct pattern_row *rows,
+                          size_t n_rows) {
+    struct selection selection = select_begin(finder->monitors, finder->sections, finder->mutex);
+    for (size_t i = 0; i < n_rows; i++) {
+        if (rows[i].template)
+            template_search_find(finder, rows[i].template);
+        else
+            rows[i].find(finder);
+        select_offer(&selection);
+    }
+    select_end(&selection);
+}
+
+#define FIND_PATTERNS(finder, rows) find_patterns(finder, rows, sizeof(rows) / sizeof *(rows))
+
+/* ---- one mutex ---- */
+
+static void find_counters(const struct finder *finder) {
+    struct monitors *monitors = finder->monitors;
+    const struct sections *sections = finder->sections;
+    struct object_history history = object_history_of(sections, monitors, finder->mutex);
     size_t first = monitors->explanations.count;
     if (history.count) {
-        wait_loops_find(monitors, sections, mutex, &history);
-        source_guards_find(trace, sections, mutex, &history, monitors);
-        try_operations_find(trace, monitors, sections, mutex, &history);
+        wait_loops_find(monitors, sections, finder->mutex, &history);
+        source_guards_find(finder->trace, sections, finder->mutex, &history, monitors);
+        try_operations_find(finder->trace, monitors, sections, finder->mutex, &history);
         for (size_t g = monitors->explanations.count; g-- > first;)
             try_operations_find_once(monitors, sections, g, &history);
     }
     free(history.items);
 }
 
+static void explain_mutex(const struct finder *finder) {
+    bool waits = finder_has_wait(finder);
+    if (waits)
+        FIND_PATTERNS(finder, plain_patterns);
+    find_counters(finder);
+    size_t first = finder->monitors->explanations.count;
+    if (!waits)
+        FIND_PATTERNS(finder, unmet_patterns);
+    else if (has_unknown_wait(finder))
+        FIND_PATTERNS(finder, ordered_patterns);
+    select_settle(finder->monitors, finder->sections, first);
+}
+
 /* Mutexes that are alike, each with an object of its own. */
-static void find_in_likes(const struct trace *trace, const struct sections *sections, int mutex,
-                          struct monitors *monitors) {
-    struct object_history history = object_history_of(sections, monitors, mutex);
-    if (has_unexplained(monitors, sections, mutex))
-        wait_loops_find(monitors, sections, mutex, &history);
-    if (history.count && !monitors_ignore(monitors, mutex))
-        source_guards_find(trace, sections, mutex, &history, monitors);
+static void explain_likes(const struct finder *finder) {
+    struct monitors *monitors = finder->monitors;
+    struct object_history history = object_history_of(finder->sections, monitors, finder->mutex);
+    bool is_sought = !monitors_ignore(monitors, finder->mutex);
+    if (is_sought && history.n_instances > 1 && has_unknown_wait(finder))
+        FIND_PATTERNS(finder, array_patterns);
+    if (has_unexplained(monitors, finder->sections, finder->mutex))
+        wait_loops_find(monitors, finder->sections, finder->mutex, &history);
+    if (history.count && is_sought)
+        source_guards_find(finder->trace, finder->sections, finder->mutex, &history, monitors);
     free(history.items);
 }
 
-static bool is_that(const struct explanation *explanation, const void *that) {
-    return explanation == that;
-}
-
-/* Ends the contradicted guards, or the patterns that explain the same waits no better. */
-static void drop_outdone(struct monitors *monitors) {
-    for (size_t g = 0; g < monitors->explanations.count;) {
-        struct explanation *guard = &monitors->explanations.items[g];
-        const struct explanation *pattern =
-            guard->by == BY_COUNTER && explanation_is_contradicted(guard)
-                ? monitors_pattern_at(monitors, guard->counter.condition)
-                : NULL;
-        g++;
-        if (!pattern)
+/* `alone`: those, or those of which there are several that are alike. */
+static void explain_all(const struct trace *trace, const struct sections *sections, bool alone,
+                        struct monitors *monitors) {
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        if (sections->objects[o].kind != ON_MUTEX || sections->objects[o].alone != alone ||
+            sections_first_like(sections, (int)o) != (int)o ||
+            (alone && monitors_ignore(monitors, (int)o)))
             continue;
-        bool is_outdone =
-            explanation_is_doubtful(guard) || pattern->tally.violations < guard->tally.violations;
-        g -= is_outdone || pattern < guard;
-        explanations_drop(monitors, is_that, is_outdone ? guard : pattern);
+        struct object_history events = {0};
+        const struct finder finder = {.trace = trace,
+                                      .sections = sections,
+                                      .monitors = monitors,
+                                      .mutex = (int)o,
+                                      .history = in_order(sections, (int)o),
+                                      .events = &events};
+        if (alone)
+            explain_mutex(&finder);
+        else
+            explain_likes(&finder);
+        free(finder.history.items);
+        free(events.items);
     }
 }
+
+/* ---- all of them ---- */
 
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *doubted, const bool *split) {
@@ -88,17 +192,8 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     find_threads(trace, sections, &monitors);
     source_monitors_find(trace, sections, facts, &monitors);
     operation_classes_read_order(trace, facts, &monitors);
-    pattern_search_find(trace, sections, &monitors, true);
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
-            !monitors_ignore(&monitors, (int)o))
-            find_in_mutex(trace, sections, (int)o, &monitors);
-    pattern_search_find(trace, sections, &monitors, false);
-    drop_outdone(&monitors);
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
-            sections_first_like(sections, (int)o) == (int)o)
-            find_in_likes(trace, sections, (int)o, &monitors);
+    explain_all(trace, sections, true, &monitors);
+    explain_all(trace, sections, false, &monitors);
     for (struct explanation *e = NULL; (e = explanation_next(&monitors, BY_COUNTER, e));)
         e->proposal = monitors.proposal_of[e->mutex];
     return monitors;

@@ -29,11 +29,17 @@ struct explanation pattern_empty(const struct finder *finder, enum hand_made_kin
                     .conditions = memory_alloc(sections->n_objects, sizeof(bool))}};
 }
 
+/* A number is drawn, awaited and passed on. */
+#define COMMANDS_IN_ORDER 3
+
 bool pattern_add(const struct finder *finder, struct explanation pattern) {
     if (!monitors_prove(finder->monitors, pattern.mutex, pattern.tally.waited)) {
         explanation_free(&pattern);
         return false;
     }
+    if (pattern.score.complexity <= 0)
+        pattern.score.complexity = COMMANDS_IN_ORDER;
+    pattern.score.is_said |= pattern.pattern.is_proposed;
     const unsigned waiting = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_TURN | ACT_COLLECT;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];

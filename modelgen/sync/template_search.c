@@ -24,6 +24,8 @@ static struct explanation pattern_of(const struct search *search,
     const struct finder *finder = search->finder;
     struct explanation pattern = pattern_empty(finder, search->row->kind);
     pattern.tally = candidate->tally;
+    for (size_t i = 0; i < search->program.n_operations; i++)
+        pattern.score.complexity += search->program.operations[i].n_commands;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
         if (candidate->roles[section] != HISTORY_NO_ROLE)

@@ -221,7 +221,7 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
     return false;
 }
 
-bool ticket_replay_find(const struct finder *finder, bool is_proposed) {
+static bool find(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
         if (class->mutex != finder->mutex ||
@@ -240,4 +240,12 @@ bool ticket_replay_find(const struct finder *finder, bool is_proposed) {
             return true;
     }
     return false;
+}
+
+bool ticket_replay_find(const struct finder *finder) {
+    return find(finder, false);
+}
+
+bool ticket_replay_find_proposed(const struct finder *finder) {
+    return find(finder, true);
 }

@@ -346,7 +346,7 @@ static bool is_better(const struct explanation *pattern, const struct explanatio
 /* The better one of two; ends the other. */
 static struct explanation better_of(struct explanation best, struct explanation other) {
     bool better = is_better(&other, &best);
-    free(better ? best.pattern.acts : other.pattern.acts);
+    explanation_free(better ? &best : &other);
     return better ? other : best;
 }
 
@@ -389,12 +389,12 @@ static struct explanation find_together(struct family *family) {
 static bool find_in(struct family *family) {
     struct explanation best = find_apart(family);
     if (best.pattern.n_objects == 1 || !pattern_holds(&best)) {
-        free(best.pattern.acts);
+        explanation_free(&best);
         best = find_together(family);
     }
     if (pattern_holds(&best))
         return add_found(family, best);
-    free(best.pattern.acts);
+    explanation_free(&best);
     return false;
 }
 

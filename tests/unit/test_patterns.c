@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/doubts.h"
+#include "modelgen/sync/select.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
 #include "simulator/simulator.h"
