@@ -16,8 +16,8 @@
 #include "modelgen/rewrite/openmp_teams.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/scaling/partition_rule.h"
-#include "modelgen/sync/doubts.h"
 #include "modelgen/sync/monitor.h"
+#include "modelgen/sync/select.h"
 #include "modelgen/threads/thread_pools.h"
 
 struct build {

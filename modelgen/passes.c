@@ -210,15 +210,14 @@ static void run_critical_sections(struct build *build) {
 static void run_monitor_search(struct build *build) {
     build->monitors =
         monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
-    build_log_guards("monitor_search", build, 0);
-    build_log_patterns("monitor_search", build);
+    build_log_explanations("monitor_search", build, 0);
     build_log_rejected("monitor_search", build);
 }
 
 static void run_queue_capacities(struct build *build) {
-    size_t n_before = build->monitors.n_guards;
+    size_t n_before = build->monitors.explanations.count;
     queue_capacities_find(build->trace, &build->sections, &build->pools, &build->monitors);
-    build_log_guards("queue_capacities", build, n_before);
+    build_log_explanations("queue_capacities", build, n_before);
 }
 
 static void run_suspects(struct build *build) {
@@ -233,7 +232,9 @@ static void run_group_commit(struct build *build) {
 static void run_statements(struct build *build) {
     statements_find(build->trace, &build->sections, build->facts, &build->pools, &build->monitors,
                     build->model);
-    build_log_statements("statements", build);
+    const struct explanation *first = explanation_next(&build->monitors, BY_STATEMENTS, NULL);
+    if (first)
+        build_log_explanations("statements", build, explanation_index(&build->monitors, first));
 }
 
 static void run_call_places(struct build *build) {
