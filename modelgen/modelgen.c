@@ -133,7 +133,7 @@ static void doubt(const struct input *input, struct doubts *doubts, size_t suspe
     struct modelgen_trial without = {.misfit = INFINITY};
     if (build(input, doubts, &other, &unused) == 0)
         without = options->try_out(other.model, options->context);
-    bool better = without.misfit < evidence.misfit_left * trial->misfit;
+    bool better = without.misfit < evidence.majority * trial->misfit;
     doubts->doubted[doubts->suspects[suspect]] = better;
     struct decision_log *outer = decision_log_use(better ? &other.decisions : &best->decisions);
     decision("doubts", name, better ? "given up" : "kept",
@@ -157,7 +157,7 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
     for (size_t i = 0; i < doubts->n_suspects; i++)
         names[i] = memory_strdup(best->suspects[i]);
     struct modelgen_trial trial = options->try_out(best->model, options->context);
-    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.misfit;
+    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.matters;
          i++)
         doubt(input, doubts, i, names[i], best, &trial);
     for (size_t i = 0; i < doubts->n_suspects; i++)
