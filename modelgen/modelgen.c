@@ -10,6 +10,7 @@
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
 #include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/candidates.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
@@ -63,12 +64,18 @@ static int check_model(const struct build *build, struct error *error) {
                         n_records);
 }
 
+static void tell_not_sought(const char *name, void *context) {
+    notes_add(context, "built without the candidate %s, as --without asked", name);
+    decision("monitor_search", name, "not sought", "as --without asked");
+}
+
 /* A model is less than it could be without a pass: whoever reads it should know. */
 static void tell_left_out(const struct pass_choice *choice, struct model *model) {
     for (size_t i = 0; i < choice->n_without; i++) {
         notes_add(model, "built without the pass %s, as --without asked", choice->without[i]);
         decision(choice->without[i], "the whole pass", "left out", "as --without asked");
     }
+    candidates_tell_left_out(tell_not_sought, model);
 }
 
 /* Believes what it finds out, but for what is doubted. -1 and `error`: no model. Stopped before the
@@ -244,6 +251,11 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 
 void modelgen_list_passes(FILE *out) {
     pass_list_print(&passes, out);
+    candidates_list(out);
+}
+
+bool modelgen_leave_out_candidate(const char *name) {
+    return candidates_leave_out(name);
 }
 
 int modelgen_set_evidence(const char *assignment, struct error *error) {

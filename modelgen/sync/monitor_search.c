@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/guards.h"
@@ -42,8 +43,9 @@ static void find_in_mutex(const struct trace *trace, const struct sections *sect
     if (history.count) {
         wait_loops_find(monitors, sections, mutex, &history, list);
         source_guards_find(trace, sections, mutex, &history, monitors, list);
-        try_operations_find(trace, monitors, sections, mutex, &history, list);
-        for (size_t g = list->count; g-- > first;)
+        if (!left_out.attempts)
+            try_operations_find(trace, monitors, sections, mutex, &history, list);
+        for (size_t g = list->count; g-- > first && !left_out.attempts;)
             try_operations_find_once(monitors, sections, g, &history, list);
     }
     free(history.items);

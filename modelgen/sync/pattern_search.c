@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/sync/in_order_completion_replay.h"
 #include "modelgen/sync/pattern_replay.h"
 #include "modelgen/sync/template_search.h"
@@ -44,21 +45,39 @@ static bool has_unexplained_wait(const struct finder *finder) {
     return false;
 }
 
+static bool find_template(const struct finder *finder, const struct template_row *row,
+                          bool is_left_out) {
+    return !is_left_out && template_search_find(finder, row);
+}
+
+static bool find_tickets(const struct finder *finder, bool is_proposed) {
+    return !left_out.tickets && ticket_replay_find(finder, is_proposed);
+}
+
+static bool find_in_order_completion(const struct finder *finder) {
+    return !left_out.in_order_completion && in_order_completion_replay_find(finder);
+}
+
+static bool find_wavefront(const struct finder *finder) {
+    return !left_out.wavefront && wavefront_replay_find(finder);
+}
+
 static void find_in_mutex(struct finder *finder, bool before_guards) {
     struct object_history events = {0};
     finder->history = in_order(finder->sections, finder->mutex);
     finder->events = &events;
     if (before_guards && finder->history.count > 0)
-        (void)(template_search_find(finder, &template_barrier) ||
-               template_search_find(finder, &template_rwlock) ||
-               (finder_has_wait(finder) && (template_search_find(finder, &template_group_commit) ||
-                                            ticket_replay_find(finder, true) ||
-                                            template_search_find(finder, &template_generation))));
+        (void)(find_template(finder, &template_barrier, left_out.barrier) ||
+               find_template(finder, &template_rwlock, left_out.rwlock) ||
+               (finder_has_wait(finder) &&
+                (find_template(finder, &template_group_commit, left_out.group_commit) ||
+                 find_tickets(finder, true) ||
+                 find_template(finder, &template_generation, left_out.generations))));
     else if (!before_guards && has_unexplained_wait(finder))
-        (void)(ticket_replay_find(finder, false) || in_order_completion_replay_find(finder) ||
-               wavefront_replay_find(finder));
+        (void)(find_tickets(finder, false) || find_in_order_completion(finder) ||
+               find_wavefront(finder));
     else if (!before_guards && !finder_has_wait(finder))
-        ticket_replay_find(finder, true);
+        find_tickets(finder, true);
     free(finder->history.items);
     free(events.items);
 }
@@ -69,8 +88,9 @@ static void find_in_array(struct finder *finder) {
         members += sections_first_like(finder->sections, (int)o) == finder->mutex;
     finder->history = in_order(finder->sections, finder->mutex);
     if (members > 1 && has_unexplained_wait(finder))
-        (void)(wavefront_replay_find(finder) ||
-               in_order_completion_replay_find_in_array(finder, members));
+        (void)(find_wavefront(finder) ||
+               (!left_out.in_order_completion &&
+                in_order_completion_replay_find_in_array(finder, members)));
     free(finder->history.items);
 }
 

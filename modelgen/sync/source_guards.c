@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
 #include "modelgen/sync/observed_amounts.h"
@@ -211,7 +212,7 @@ void source_guards_find(const struct trace *trace, const struct sections *sectio
                         const struct object_history *history, struct monitors *monitors,
                         struct guard_list *list) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
-    if (!proposal)
+    if (!proposal || left_out.proposals)
         return;
     bool has_items = false, has_any = false; /* the trace already told what it is */
     for (size_t g = 0; g < list->count; g++) {
