@@ -69,7 +69,9 @@ static const struct argp_option options_list[] = {
      "print what the pass wrote, as text, in the place of the summary", 2},
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
     {"without", KEY_WITHOUT, "PASS", 0,
-     "leave an optional pass out, to see what it is good for; may be given several times", 2},
+     "leave out an optional pass, or a candidate for what explains waits, to see what it is good "
+     "for; may be given several times",
+     2},
     {"evidence", KEY_EVIDENCE, "NAME=VALUE", 0,
      "ask for more or less evidence, to see what a threshold is good for; may be given several "
      "times",
@@ -119,7 +121,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
         options->list_evidence = true;
         return 0;
     case KEY_WITHOUT:
-        *VECTOR_ADD(&options->without) = argument;
+        if (!modelgen_leave_out_candidate(argument))
+            *VECTOR_ADD(&options->without) = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",

@@ -16,7 +16,6 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
-#include "modelgen/graph/last_leaver.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
@@ -273,12 +272,6 @@ static void run_token_returns(struct build *build) {
     struct graph_counts before = build_log_count_graph(build);
     token_returns_settle(build->model);
     build_log_graph("token_returns", build, before);
-}
-
-static void run_last_leaver(struct build *build) {
-    struct graph_counts before = build_log_count_graph(build);
-    last_leaver_settle(build->model);
-    build_log_graph("last_leaver", build, before);
 }
 
 static void run_waiting_shares(struct build *build) {

@@ -31,10 +31,10 @@ static bool worth_keeping(const struct writer *writer, int index) {
     bool waited = object->wait_ns > evidence.lock_waits * writer->life_ns;
     if (!object->alone)
         return writer->is_instance[index] && writer->is_shared[index];
-    double limit = writer->is_multiplied[index] ? evidence.lock_holds : evidence.lock_holds_fixed;
+    bool held = writer->is_multiplied[index] && object->hold_ns > evidence.lock_holds * run_ns;
     return writer->is_shared[index] &&
-           (waited || statements_of(writer->in->monitors, index) ||
-            object->hold_ns > limit * run_ns || writer->is_met_at[index]);
+           (waited || held || statements_of(writer->in->monitors, index) ||
+            writer->is_met_at[index]);
 }
 
 /* Of an object among those of its class, from 1. */
@@ -289,7 +289,7 @@ void objects_find_flags(struct writer *writer) {
     }
     for (size_t o = 0; o < sections->n_objects; o++)
         writer->is_flag[o] =
-            wait_ns[sections->objects[o].class_id] > evidence.flag_waits * writer->life_ns;
+            wait_ns[sections->objects[o].class_id] > evidence.waiting_matters * writer->life_ns;
     free(wait_ns);
 }
 
@@ -311,9 +311,9 @@ void objects_find_meetings(struct writer *writer) {
             monitors_guard(writer->in->monitors, (size_t)writer->in->monitors->class_of[s]);
     }
     for (size_t o = 0; o < sections->n_objects; o++) {
-        bool waits = seen[o].wait_ns > evidence.flag_waits * writer->life_ns ||
+        bool waits = seen[o].wait_ns > evidence.waiting_matters * writer->life_ns ||
                      (writer->is_multiplied[o] && seen[o].may_wait);
-        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= evidence.meeting_broadcasts &&
+        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= evidence.times_seen &&
                                seen[o].told.broadcasts > seen[o].told.signals;
     }
     free(seen);

@@ -225,7 +225,7 @@ static bool work_is_over(const struct lower_input *input, const struct acts *get
     free(before);
     free(takes);
     double rounds = (double)(gets->count - n_threads);
-    return rest / (double)n_threads * evidence.pill_ratio < work / rounds;
+    return rest / (double)n_threads * evidence.much_longer < work / rounds;
 }
 
 /* Does what is put from number `first` on come from places where nothing else is put? */

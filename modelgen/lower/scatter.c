@@ -68,7 +68,7 @@ static bool each_takes_one(const struct lower_input *input, const struct count *
     for (size_t t = 0; t < input->trace->n_threads; t++)
         if (input->pools->pool_of[t] == pool && counts[t].taken != batches)
             return false;
-    return (double)batches >= evidence.dealt_batches;
+    return (double)batches >= evidence.times_alike;
 }
 
 /* Nobody else puts, and each of the others that live at one time with it takes one of each batch.
@@ -86,7 +86,7 @@ static bool each_other_takes_one(const struct lower_input *input, const struct c
             return false;
         batches += count->put;
     }
-    return batches == sum_put(input, counts) && (double)batches >= evidence.dealt_batches;
+    return batches == sum_put(input, counts) && (double)batches >= evidence.times_alike;
 }
 
 /* Is the section of the source where the guard's items are waited for? */

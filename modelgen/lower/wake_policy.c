@@ -87,7 +87,7 @@ bool wake_policy_when_empty(const struct writer *writer, const struct explanatio
     free(items);
     free(history.items);
     return into_empty.told > 0 && into_empty.silent == 0 && into_others.told == 0 &&
-           into_others.silent >= evidence.silent_puts;
+           into_others.silent >= evidence.times_seen;
 }
 
 /* ---- who waits when ---- */

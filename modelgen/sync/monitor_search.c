@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/guards.h"
 #include "modelgen/sync/in_order_completion_replay.h"
@@ -73,37 +74,44 @@ static bool has_unknown_wait(const struct finder *finder) {
 
 /* A way to explain a mutex without a counter: a template, or what looks for one. */
 struct pattern_row {
+    const bool *is_left_out;
     const struct template_row *template;
     bool (*find)(const struct finder *finder); /* NULL: the template is tried */
 };
 
 /* These cannot be mistaken, and are tried before the counters. */
 static const struct pattern_row plain_patterns[] = {
-    {&template_barrier, NULL},      {&template_rwlock, NULL},
-    {&template_group_commit, NULL}, {NULL, ticket_replay_find_proposed},
-    {&template_generation, NULL},
+    {&left_out.barrier, &template_barrier, NULL},
+    {&left_out.rwlock, &template_rwlock, NULL},
+    {&left_out.group_commit, &template_group_commit, NULL},
+    {&left_out.tickets, NULL, ticket_replay_find_proposed},
+    {&left_out.generations, &template_generation, NULL},
 };
 
 /* Where no counter explains the waits. */
 static const struct pattern_row ordered_patterns[] = {
-    {NULL, ticket_replay_find},
-    {NULL, in_order_completion_replay_find},
-    {NULL, wavefront_replay_find},
+    {&left_out.tickets, NULL, ticket_replay_find},
+    {&left_out.in_order_completion, NULL, in_order_completion_replay_find},
+    {&left_out.wavefront, NULL, wavefront_replay_find},
 };
 
 /* Of mutexes that are alike. */
 static const struct pattern_row array_patterns[] = {
-    {NULL, wavefront_replay_find},
-    {NULL, in_order_completion_replay_find_in_array},
+    {&left_out.wavefront, NULL, wavefront_replay_find},
+    {&left_out.in_order_completion, NULL, in_order_completion_replay_find_in_array},
 };
 
 /* Where nobody waits. */
-static const struct pattern_row unmet_patterns[] = {{NULL, ticket_replay_find_proposed}};
+static const struct pattern_row unmet_patterns[] = {
+    {&left_out.tickets, NULL, ticket_replay_find_proposed},
+};
 
 static void find_patterns(const struct finder *finder, const struct pattern_row *rows,
                           size_t n_rows) {
     struct selection selection = select_begin(finder->monitors, finder->sections, finder->mutex);
     for (size_t i = 0; i < n_rows; i++) {
+        if (*rows[i].is_left_out)
+            continue;
         if (rows[i].template)
             template_search_find(finder, rows[i].template);
         else
@@ -125,8 +133,9 @@ static void find_counters(const struct finder *finder) {
     if (history.count) {
         wait_loops_find(monitors, sections, finder->mutex, &history);
         source_guards_find(finder->trace, sections, finder->mutex, &history, monitors);
-        try_operations_find(finder->trace, monitors, sections, finder->mutex, &history);
-        for (size_t g = monitors->explanations.count; g-- > first;)
+        if (!left_out.attempts)
+            try_operations_find(finder->trace, monitors, sections, finder->mutex, &history);
+        for (size_t g = monitors->explanations.count; g-- > first && !left_out.attempts;)
             try_operations_find_once(monitors, sections, g, &history);
     }
     free(history.items);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
 #include "modelgen/sync/monitor.h"
@@ -217,7 +218,7 @@ static bool overrule(struct monitors *monitors, const struct object_history *his
 void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,
                         const struct object_history *history, struct monitors *monitors) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
-    if (!proposal)
+    if (!proposal || left_out.proposals)
         return;
     bool has_items = false, has_any = false; /* the trace already told what it is */
     for (size_t i = 0; i < monitors->explanations.count; i++) {

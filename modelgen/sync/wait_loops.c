@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/counter_search.h"
 
@@ -147,7 +148,7 @@ static void find_waited_for(struct monitors *monitors, const struct sections *se
                             const struct object_history *history) {
     struct counter_search search = {.monitors = monitors, .success = -1};
     int close_class = -1;
-    bool found = !class->mixed_waits &&
+    bool found = !left_out.counter && !class->mixed_waits &&
                  counter_search_waits(&search, history, class, &close_class) &&
                  monitors_prove(monitors, class->mutex, search.best_verdict.turns);
     if (found && !sections->objects[class->mutex].alone) {
@@ -155,7 +156,7 @@ static void find_waited_for(struct monitors *monitors, const struct sections *se
         found = search.as_one || are_mailboxes(sections, &search);
     }
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
-    if (contradictions >= evidence.doubts &&
+    if (!left_out.conjunctions && contradictions >= evidence.doubts &&
         find_conjunction(monitors, sections, class, contradictions, history))
         return;
     if (found)
