@@ -27,6 +27,7 @@ static struct {
 
 /* The handler's. */
 static _Atomic int first_signal, n_signals;
+static _Atomic bool from_terminal;
 static _Atomic pid_t program;
 
 static void send(pid_t pid, int number) {
@@ -38,8 +39,9 @@ static void take(int number, siginfo_t *from, void *context) {
     (void)context;
     int cause = errno;
     if (atomic_fetch_add(&n_signals, 1) == 0) {
+        from_terminal = from->si_code == SI_KERNEL; /* then the program has been told, too */
         first_signal = number;
-        if (from->si_code != SI_KERNEL) /* that is the terminal, which has told the program, too */
+        if (!from_terminal)
             send(program, number);
     } else {
         send(program, SIGKILL);
@@ -134,6 +136,17 @@ int interrupt_signal(void) {
 
 bool interrupt_is_final(void) {
     return n_signals > 1;
+}
+
+bool interrupt_is_from_terminal(void) {
+    return first_signal && from_terminal;
+}
+
+void interrupt_accept(void) {
+    if (interrupt_is_final())
+        return;
+    first_signal = 0;
+    n_signals = 0;
 }
 
 int interrupt_check(struct error *error) {

@@ -30,6 +30,13 @@ void interrupt_forget(void);
 int interrupt_signal(void);
 bool interrupt_is_final(void);
 
+/* Was the first one the terminal's, which the program has got, too? */
+bool interrupt_is_from_terminal(void);
+
+/* The first signal did what it was meant for, such as the end of one run: as if none had come. Not
+ * if there was a second. */
+void interrupt_accept(void);
+
 /* 0, or -1 and `error` when a signal came: no run is to be begun any more. */
 int interrupt_check(struct error *error);
 

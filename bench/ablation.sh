@@ -1,12 +1,13 @@
 #!/bin/bash
-# What each optional pass of modelgen/passes.def is worth: an ablation. Builds models with and without it
-# (`persik build-model --without PASS`) and compares them, their predictions and their self-checks; where the real
-# running times of other configurations are known, also the errors. Runs no program: any machine will do.
+# What each optional pass of modelgen/passes.def and each candidate of modelgen/candidates.def is worth: an ablation.
+# Builds models with and without it (`persik build-model --without NAME`) and compares them, their predictions and
+# their self-checks; where the real running times of other configurations are known, also the errors. Runs no program:
+# any machine will do.
 #
-# usage: bench/ablation.sh [--write] [--kept] [PASS...]      (default: all optional passes)
+# usage: bench/ablation.sh [--write] [--kept] [NAME...]      (default: all optional passes and all candidates)
 #
 #   --write        put the table into docs/accuracy.md as well
-#   --kept         build nothing: the table of what was built last, of these passes
+#   --kept         build nothing: the table of what was built last, of these
 #   GOLDEN_DIR     recordings that `bench/golden.sh record` made (bench/scratch/golden); are only read
 #   INTERVALS_DIR  recordings and running times that `bench/intervals.sh` left (bench/scratch/intervals); only read
 #   JOBS           recordings at a time (2)
@@ -24,7 +25,7 @@ intervals=$(realpath -m "${INTERVALS_DIR:-$work/intervals}")
 jobs=${JOBS:-2}
 kept=$work/ablation
 document=$root/docs/accuracy.md
-title="What each pass is worth"
+title="What each pass and each candidate is worth"
 named=6 # programs in a row of the table
 timeout=$(command -v timeout)
 time_limit_s=120 # of one build or prediction: without a pass a model may be anything
@@ -45,7 +46,7 @@ build() {
     rm -f "$1/model.json"
     PATH='' "$timeout" $time_limit_s "$persik" build-model -q -i "$@" >/dev/null 2>"$1.errors" || status=$?
     if [ -s "$1/model.json" ]; then
-        jq -S 'del(.built) | .notes = [.notes[]? | select(startswith("built without the pass ") | not)]' \
+        jq -S 'del(.built) | .notes = [.notes[]? | select(startswith("built without the ") | not)]' \
             "$1/model.json" >"$1.model"
     else
         sed "s|$1||g" "$1.errors" >"$1.model"
@@ -165,7 +166,7 @@ movers() {
 
 table() {
     local pass lines moved
-    echo "| pass | models changed | predictions changed | by, % | figures lost, gained | self-check with, % | without, % | error with, % | without, % | programs |"
+    echo "| pass or candidate | models changed | predictions changed | by, % | figures lost, gained | self-check with, % | without, % | error with, % | without, % | programs |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"
     for pass in "${passes[@]}"; do
         lines=$(awk -v pass="$pass" '$1 == pass' <<<"$programs")
@@ -190,9 +191,9 @@ report() {
     echo "\`bench/ablation.sh\`, $(date -u +%Y-%m-%d), $(machine), at commit $(git -C "$root" rev-parse --short HEAD):"
     echo "$(compared | grep -c -v '(measured)') recordings without and $(compared | grep -c '(measured)') with measured" \
         "running times. Of each a model was"
-    echo "built with all passes and one without each optional pass. *Predictions changed*: programs of which at least one of"
-    echo "up to 8 configurations moves by more than 1 % and the simulations' own noise, or has a figure on one side only;"
-    echo "*by*: the configuration that moves most; *figures*: configurations with a figure only with the pass (lost) or only"
+    echo "built with all and one without each optional pass, and without each candidate for what explains waits."
+    echo "*Predictions changed*: programs of which at least one of up to 8 configurations moves by more than 1 % and the"
+    echo "simulations' own noise, or has a figure on one side only; *by*: the configuration that moves most; *figures*: configurations with a figure only with the pass (lost) or only"
     echo "without it (gained: with the pass, persik says that it does not know). *Self-check*: of recordings during which"
     echo "nothing else had the cores; *error*: mean over the measured configurations of a program. These are of the programs"
     echo "whose predictions changed: median (least .. most)."
@@ -232,9 +233,9 @@ for argument; do
     esac
 done
 need_persik
-mapfile -t optional < <("$persik" build-model --list-passes | sed -n 's/^\([a-z_]*\) (optional)$/\1/p')
+mapfile -t optional < <("$persik" build-model --list-passes | sed -n 's/^ *\([a-z_]*\) (\(optional\|candidate .*\))$/\1/p')
 for pass in "${passes[@]}"; do
-    [[ " ${optional[*]} " = *" $pass "* ]] || fail "no optional pass '$pass': persik build-model --list-passes"
+    [[ " ${optional[*]} " = *" $pass "* ]] || fail "no optional pass and no candidate '$pass': persik build-model --list-passes"
 done
 [ "${#passes[@]}" -gt 0 ] || passes=("${optional[@]}")
 if [ -n "$build" ]; then

@@ -113,6 +113,14 @@ set_lbzip2_command() {
     command=("$lbzip2" '-n{threads}' -1 -k -c "$corpus")
 }
 
+# Blocks of 128 KiB. Only recorded, and none of those that are measured: -p1 is another program, without threads.
+set_pigz_command() {
+    local pigz corpus
+    pigz=$("$root/bench/pigz-fetch") || return $?
+    corpus=$(corpus_for pigz $((16 << 20)) 4 "$pigz" -p1 -k -c '{corpus}') || return $?
+    command=("$pigz" -p '{threads}' -k -c "$corpus")
+}
+
 # Blocks of 2 MiB; without an archive's name nothing is written.
 set_zpaq_command() {
     local zpaq corpus
@@ -155,7 +163,7 @@ declare -A sample_options=(
 # Sets `command` for the name of a sample or a real program.
 set_command() {
     local options
-    if [[ " ${real_programs[*]} " = *" $1 "* ]]; then
+    if declare -F "set_$1_command" >/dev/null; then
         "set_$1_command"
         return
     fi

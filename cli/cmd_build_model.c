@@ -69,7 +69,9 @@ static const struct argp_option options_list[] = {
      "print what the pass wrote, as text, in the place of the summary", 2},
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
     {"without", KEY_WITHOUT, "PASS", 0,
-     "leave an optional pass out, to see what it is good for; may be given several times", 2},
+     "leave out an optional pass, or a candidate for what explains waits, to see what it is good "
+     "for; may be given several times",
+     2},
     {"evidence", KEY_EVIDENCE, "NAME=VALUE", 0,
      "ask for more or less evidence, to see what a threshold is good for; may be given several "
      "times",
@@ -119,7 +121,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
         options->list_evidence = true;
         return 0;
     case KEY_WITHOUT:
-        *VECTOR_ADD(&options->without) = argument;
+        if (!modelgen_leave_out_candidate(argument))
+            *VECTOR_ADD(&options->without) = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",
@@ -258,6 +261,17 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     return trial;
 }
 
+/* What a server did: throughput and response times. */
+static void add_request_checks(struct model *model, struct modelgen_measured measured,
+                               const struct sim_result *result) {
+    if (measured.requests == 0)
+        return;
+    modelgen_add_check(model, "throughput, 1/s", measured.requests * 1e9 / measured.run_ns,
+                       result->throughput_hz.mean);
+    modelgen_add_check(model, "mean response, ms", measured.response_ns / 1e6,
+                       result->response_ns.mean / 1e6);
+}
+
 static void add_checks(struct model *model, const struct trace *trace,
                        const struct sim_result *result) {
     const struct prediction prediction = {
@@ -268,6 +282,7 @@ static void add_checks(struct model *model, const struct trace *trace,
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
                            result->cpu_utilisation.mean);
+    add_request_checks(model, modelgen_measured(trace), result);
 }
 
 /* Of the model as it was recorded, before its CPU demands are corrected. 1: it has no figures, for
@@ -290,8 +305,8 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
  * traced run that it misses was out of the ordinary. */
 static int check_untraced(struct model *model, const struct trace *trace, struct error *error) {
     struct sim_result result;
-    if (trace->meta.untraced_run_ns == 0)
-        return 0;
+    if (trace->meta.untraced_run_ns == 0 || modelgen_measured(trace).requests > 0)
+        return 0; /* how long a server runs is up to those who start and stop it */
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
     modelgen_add_check(model, without_probes, recorded_untraced_ns(&trace->meta) / 1e9,

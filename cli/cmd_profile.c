@@ -1,6 +1,7 @@
 /* persik profile: stages 1 to 3, all that a model needs. */
 #include <argp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -10,6 +11,7 @@
 #include "cli/stages.h"
 #include "cli/workspace.h"
 #include "host/rerun.h"
+#include "host/served_run.h"
 
 static const struct argp_option options_list[] = {
     OPTION_RATE,
@@ -38,7 +40,9 @@ static const struct argp profile_argp = {
         "probes cost; the last runs tell what it costs its threads to share a core's cache. The "
         "program is not changed, its output is left alone.\v"
         "Examples:\n"
-        "  persik profile ./server --threads 4\n"
+        "  persik profile ./program --threads 4\n"
+        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- ./server --threads 4\n"
+        "  persik profile --duration 30s ./server --threads 4\n"
         "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
         "  persik profile --build-dir build ./server\n",
     .children = record_children,
@@ -67,29 +71,50 @@ static int sample(const struct record_options *options, const char *directory, s
     struct sample_stage stage = {.program = options->program,
                                  .directory = directory,
                                  .rate_hz = options->rate_hz,
-                                 .ignore_failure = options->ignore_failure};
+                                 .ignore_failure = options->ignore_failure,
+                                 .may_leave = true};
     return stage_sample(&stage, end, error) < 0 ? -1 : interrupt_check(error);
+}
+
+/* Of a server that nobody asked: it told what it becomes by exec and which functions it has, but
+ * the model is not to rest on it. */
+static void forget_sample(const char *directory) {
+    static const char *const names[] = {WORKSPACE_SAMPLE, WORKSPACE_STACKS};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = workspace_path(directory, names[i]);
+        unlink(path);
+        free(path);
+    }
 }
 
 /* `first` is the sampling run, `became` what the program was by then. */
 static int analyze_and_trace(const struct record_options *options, const char *directory,
                              const struct run_end *first, const char *became,
                              const struct user_catalog *catalog, struct error *error) {
+    /* Whoever asks the server by hand does so in one run more. */
+    bool by_hand = served_run_outcome() == SERVED_LEFT || served_run_outcome() == SERVED_BY_HAND;
+    int plain_runs = by_hand ? 0 : options->plain_runs;
+    bool one = plain_runs == 0 && (by_hand || options->no_evictions);
     if (!options->no_source)
         analyze_source(options, became, directory, false);
-    log_note("%s: tracing%s", options->no_sample ? "first run" : "next runs",
-             options->plain_runs ? ", and without probes" : "");
+    if (served_run_outcome() == SERVED_LEFT)
+        forget_sample(directory);
+    log_note("%s: tracing%s",
+             options->no_sample ? "first run"
+             : one              ? "next run"
+                                : "next runs",
+             plain_runs ? ", and without probes" : "");
     struct trace_stage stage = {
         .program = options->program,
         .became = became,
         .directory = directory,
-        .plain_runs = options->plain_runs,
+        .plain_runs = plain_runs,
         .steady = options->steady,
         .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
-        .evictions = !options->no_evictions,
-        .first = first,
+        .evictions = !options->no_evictions && !by_hand,
+        .first = by_hand ? NULL : first,
         .catalog = catalog,
         .facts_directory = directory,
     };
@@ -105,6 +130,7 @@ static int run_with_catalog(const struct record_options *options, const char *di
     if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
         return -1;
     struct run_end first = {0};
+    record_announce(options, !options->no_sample, true);
     if (!options->no_sample && sample(options, directory, &first, error) < 0)
         return -1;
     char *became = stage_became(directory, options->program[0]);

@@ -17,6 +17,7 @@ static const struct argp sample_argp = {
            "sample.json (call trie, thread pools) and stacks.folded (for flame graphs).\v"
            "Examples:\n"
            "  persik sample ./server --threads 4\n"
+           "  persik sample --load 'wrk -d 10s http://localhost:8080/' -- ./server -p 8080\n"
            "  persik sample --rate 500 -- ./server && flamegraph.pl persik.data/stacks.folded\n",
     .children = record_children,
 };
@@ -28,6 +29,7 @@ static int run_sample(const struct record_options *options, const char *director
                                  .rate_hz = options->rate_hz,
                                  .ignore_failure = options->ignore_failure};
     struct run_end end = {0};
+    record_announce(options, true, false);
     return stage_sample(&stage, &end, error);
 }
 

@@ -23,6 +23,7 @@ static const struct argp trace_argp = {
            "trace.persik and evictions-1.persik, evictions-2.persik ...\v"
            "Examples:\n"
            "  persik trace ./server --threads 4\n"
+           "  persik trace --load 'wrk -d 10s http://localhost:8080/' -- ./server -p 8080\n"
            "  persik trace --plain-runs 5 -o run1 -- ./server --threads 4\n",
     .children = record_children,
 };
@@ -34,6 +35,7 @@ static int run_trace(const struct record_options *options, const char *directory
         return -1;
     if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
         return -1;
+    record_announce(options, false, true);
     struct trace_stage stage = {
         .program = options->program,
         .directory = directory,

@@ -18,6 +18,8 @@
 #include "cli/placeholder.h"
 #include "cli/recorded.h"
 #include "cli/repartition.h"
+#include "cli/served_validation.h"
+#include "cli/serving.h"
 #include "cli/uncertainty.h"
 #include "host/pace.h"
 #include "host/rerun.h"
@@ -37,12 +39,16 @@ enum {
     KEY_PARTITION,
     KEY_PREPARE,
     KEY_CLEANUP,
-    KEY_IGNORE_FAILURE
+    KEY_IGNORE_FAILURE,
+    KEY_ARRIVALS,
+    KEY_CLIENTS
 };
 
 struct validate_options {
     struct common_options common;
+    struct served_plan plan;
     const char *threads, *cores, *measurements, *reuse, *model;
+    const char *arrivals, *clients; /* with a load: lists */
     enum table_format format;
     const char *prepare, *cleanup; /* commands around every run; NULL none */
     bool svg, steady, ignore_failure;
@@ -71,6 +77,8 @@ static const struct argp_option options_list[] = {
     {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
     {"partition", KEY_PARTITION, "POOL=RULE", 0, "as in persik predict", 2},
     {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
+    {"arrivals", KEY_ARRIVALS, "LIST", 0, "requests per second, for {rate} in the load", 4},
+    {"clients", KEY_CLIENTS, "LIST", 0, "numbers for {clients} in the load", 4},
     {0},
 };
 
@@ -78,6 +86,15 @@ static void parse_format(struct validate_options *options, const char *word) {
     options->svg = strcmp(word, "svg") == 0;
     if (!options->svg && table_format_parse(word, &options->format) < 0)
         usage_error("--format %s: give table, json, csv or svg", word);
+}
+
+static void check_load(const struct validate_options *options) {
+    const struct served_plan *plan = &options->plan;
+    if (!plan->load && (plan->ready || options->arrivals || options->clients))
+        usage_error("--ready, --arrivals and --clients are for a server: give its --load, too");
+    if (plan->load && (options->measurements || options->reuse || options->steady || options->svg))
+        usage_error("--load: --measurements, --reuse, --steady and --format svg compare running "
+                    "times, and a server's says nothing: leave them out");
 }
 
 static void check_options(const struct validate_options *options) {
@@ -102,6 +119,7 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT:
         *options = (struct validate_options){.runs = 5, .config.seed = 1};
         state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->plan;
         return 0;
     case KEY_THREADS:
         options->threads = argument;
@@ -139,6 +157,12 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case KEY_IGNORE_FAILURE:
         options->ignore_failure = true;
         return 0;
+    case KEY_ARRIVALS:
+        options->arrivals = argument;
+        return 0;
+    case KEY_CLIENTS:
+        options->clients = argument;
+        return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);
         return 0;
@@ -148,12 +172,16 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         check_options(options);
         return 0;
+    case ARGP_KEY_SUCCESS: /* the children's options are complete */
+        check_load(options);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&load_argp, 0, NULL, 0}, {0}};
 
 static const struct argp validate_argp = {
     .options = options_list,
@@ -162,12 +190,15 @@ static const struct argp validate_argp = {
     .doc = "Runs the real program, without probes, in every combination of --threads and --cores, "
            "and prints measured and predicted running time and the error. {threads}, {cores} and "
            "{POOL} in the program's arguments are replaced by the numbers. The program's output is "
-           "thrown away.\v"
+           "thrown away. A server is asked by --load in each, where {rate} and {clients} are "
+           "replaced, too, and throughput and response times are compared.\v"
            "Examples:\n"
            "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
            "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
            "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
            "  persik validate --threads 1:4 -- env OMP_NUM_THREADS={threads} ./solver\n"
+           "  persik validate --threads 1,2,4 --arrivals 100,200,400 --load 'persik load --rate "
+           "{rate}/s --duration 10s http://localhost:8080/' -- ./server --threads {threads}\n"
            "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
     .children = children,
 };
@@ -590,11 +621,41 @@ static void free_validation(struct validation *validation) {
     measurements_free(&validation->measurements);
 }
 
+/* A server, under its load. */
+static int validate_served(const struct validate_options *options, struct model *model,
+                           bool *no_figures, struct error *error) {
+    const struct served_validation validation = {.program = options->program,
+                                                 .plan = options->plan,
+                                                 .threads = options->threads,
+                                                 .cores = options->cores,
+                                                 .rates = options->arrivals,
+                                                 .clients = options->clients,
+                                                 .runs = options->runs,
+                                                 .config = options->config,
+                                                 .format = options->format};
+    if (repartitions_apply(&options->repartitions, model, error) < 0)
+        return -1;
+    repartitions_warn(model);
+    return served_validation_run(&validation, model, no_figures, error);
+}
+
+static int command_served(struct validate_options *options) {
+    struct error error;
+    bool no_figures = false;
+    struct model *model = prediction_load_model(options->common.directory, options->model, &error);
+    int status = model ? validate_served(options, model, &no_figures, &error) : -1;
+    free(options->repartitions.items);
+    model_free(model);
+    return status < 0 ? command_failed(&error) : no_figures ? EXIT_NO_FIGURES : 0;
+}
+
 int command_validate(int argc, char **argv) {
     struct validate_options options;
     argp_parse(&validate_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     struct validation validation = {.options = &options};
     hooks_set(options.prepare, options.cleanup);
+    if (options.plan.load)
+        return command_served(&options);
     if (!options.reuse)
         list_configurations(&validation);
     struct error error;

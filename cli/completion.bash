@@ -10,6 +10,11 @@ _persik_passes() {
     persik build-model --list-passes 2>/dev/null | grep -o '^[a-z_]*'
 }
 
+# What --without takes: passes, and candidates that the list shows behind them.
+_persik_parts() {
+    persik build-model --list-passes 2>/dev/null | grep -oE '^ {0,2}[a-z_]+'
+}
+
 _persik() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="profile sample analyze trace build-model predict sensitivity validate load graph report export help"
@@ -27,8 +32,12 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
-    --dump-after | --stop-after | --without)
+    --dump-after | --stop-after)
         mapfile -t COMPREPLY < <(compgen -W "$(_persik_passes)" -- "$word")
+        return
+        ;;
+    --without)
+        mapfile -t COMPREPLY < <(compgen -W "$(_persik_parts)" -- "$word")
         return
         ;;
     --what)

@@ -134,7 +134,6 @@ static void print_monitor(const struct model *model, const struct hand_made *mon
         print_statements(object);
     }
     print_lines("evidence", monitor->evidence, monitor->n_evidence);
-    print_lines("rejected", monitor->rejected, monitor->n_rejected);
     free(operations);
 }
 

@@ -15,4 +15,14 @@ bool placeholder_used(char *const *arguments, const struct thread_choice *choice
 char **placeholder_fill(char *const *arguments, const struct thread_choice *choice, int cores);
 void placeholder_free(char **arguments);
 
+/* A further name, and what it stands for. */
+struct placeholder_value {
+    const char *name;
+    int value; /* 0: nothing, it is left as it stands */
+};
+
+/* The same of one text, with `n` further names; the caller frees it. */
+char *placeholder_fill_text(const char *text, const struct thread_choice *choice, int cores,
+                            const struct placeholder_value *more, size_t n);
+
 #endif

@@ -23,6 +23,7 @@
 #include "host/busy.h"
 #include "host/cores.h"
 #include "host/rerun.h"
+#include "host/served_run.h"
 
 extern char **environ;
 
@@ -199,6 +200,7 @@ static uint64_t timeval_ns(struct timeval time) {
 /* Its end is waited for twice: its threads are looked at once more before it is gone. */
 static int wait_for(const char *name, pid_t child, uint64_t start_ns, struct program_run *run,
                     int *status, struct error *error) {
+    struct served_run *served = served_run_begin(child, name, false);
     struct thread_watch *watch = thread_watch_start(child);
     interrupt_wait(child);
     uint64_t run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns;
@@ -214,7 +216,7 @@ static int wait_for(const char *name, pid_t child, uint64_t start_ns, struct pro
         .delay_ns = thread_times_delay_ns(&times, cpu_ns),
         .longest_cpu_ns = times.longest_cpu_ns < cpu_ns ? times.longest_cpu_ns : cpu_ns,
     };
-    return 0;
+    return served_run_end(served, status, error);
 }
 
 int programs_measure(char *const *argv, int cores, struct program_run *run, int *status,

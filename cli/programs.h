@@ -43,9 +43,10 @@ struct program_run {
 /* How many CPUs this process may use. */
 int programs_allowed_cores(void);
 
-/* Runs argv on the first `cores` of the allowed CPUs, with the input of host/rerun.h and no output.
- * 0, also when it failed or died: `status` is as wait(2) gives it; or -1 and `error` when it cannot
- * start or a signal came (base/interrupt.h). */
+/* Runs argv on the first `cores` of the allowed CPUs, with the input of host/rerun.h and no output,
+ * to its end or as a server (host/served_run.h). 0, also when it failed or died: `status` is as
+ * wait(2) gives it; or -1 and `error` when it cannot start, did not serve as planned or a signal
+ * came (base/interrupt.h). */
 int programs_measure(char *const *argv, int cores, struct program_run *run, int *status,
                      struct error *error);
 

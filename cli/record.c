@@ -1,5 +1,6 @@
 #include "cli/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hooks.h"
@@ -7,11 +8,24 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/programs.h"
+#include "cli/serving.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
 #include "tracer/tracer.h"
 
-const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
+const struct argp_child record_children[] = {
+    {&common_argp, 0, NULL, 0}, {&serving_argp, 0, NULL, 0}, {0}};
+
+/* Each run of a server has to be asked: as few as tell what a model needs. One by hand. */
+static void settle_runs(struct record_options *options) {
+    options->plan.recorded = !options->follow;
+    if (!serving_is_planned(&options->plan))
+        return;
+    if (options->plain_runs < 0)
+        options->plain_runs = 0;
+    options->no_evictions = true;
+    options->no_sample |= serving_is_by_hand(&options->plan);
+}
 
 error_t record_parse(int key, char *argument, struct argp_state *state) {
     struct record_options *options = state->input;
@@ -19,6 +33,7 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         *options = (struct record_options){.rate_hz = 100, .plain_runs = -1};
         state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->plan;
         return 0;
     case KEY_RATE:
         options->rate_hz = option_number("--rate", argument, 1, 10000);
@@ -68,6 +83,9 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
                         "--threads 4`",
                         state->name);
         return 0;
+    case ARGP_KEY_SUCCESS: /* the children's options are complete */
+        settle_runs(options);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -81,6 +99,24 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
 
 bool record_runs_several(const struct record_options *options, bool sampled) {
     return sampled || options->plain_runs != 0 || options->steady || !options->no_evictions;
+}
+
+void record_announce(const struct record_options *options, bool sampled, bool traced) {
+    const struct served_plan *plan = &options->plan;
+    int plain_runs = traced ? options->plain_runs : 0;
+    if (!serving_is_planned(plan))
+        return;
+    char each[64] = "until Ctrl-C", plain[64] = "";
+    if (plan->load)
+        snprintf(each, sizeof each, "each as long as the load takes");
+    else if (plan->duration_s > 0)
+        snprintf(each, sizeof each, "%g s each", plan->duration_s);
+    if (plain_runs > 0)
+        snprintf(plain, sizeof plain, ", %d without probes", plain_runs);
+    int n = sampled + traced + plain_runs;
+    log_note("%d run%s of the server, %s:%s%s%s", n, n == 1 ? "" : "s", each,
+             sampled ? " one sampled" : "",
+             sampled && traced ? ", one traced" : (traced ? " one traced" : ""), plain);
 }
 
 /* After a first signal what was recorded is kept; after a second one nothing is. */
@@ -111,6 +147,7 @@ int record_into_workspace(const struct record_options *options, bool probed, rec
     }
     free(program);
     hooks_set(options->prepare, options->cleanup);
+    served_run_set(&options->plan);
     interrupt_begin();
     int status = record(options, stages, carried, &error);
     interrupt_end();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/options.h"
+#include "host/served_run.h"
 
 struct record_options {
     struct common_options common;
@@ -13,6 +14,7 @@ struct record_options {
     double rate_hz;
     int plain_runs;                /* negative: as many as it takes */
     const char *prepare, *cleanup; /* commands around every run; NULL none */
+    struct served_plan plan;       /* how a server is asked */
     bool ignore_failure;
     bool steady, follow, no_block_io, no_evictions, no_sample, no_source;
     const char *build_directory;
@@ -90,6 +92,9 @@ extern const struct argp_child record_children[];
 
 /* Is the program run more than once, one of them `sampled`? */
 bool record_runs_several(const struct record_options *options, bool sampled);
+
+/* Says how often a server will be run, and for how long; of any other program nothing. */
+void record_announce(const struct record_options *options, bool sampled, bool traced);
 
 typedef int record_stages(const struct record_options *options, const char *directory,
                           struct error *error);

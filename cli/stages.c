@@ -20,6 +20,7 @@
 #include "formats/recorded_speed.h"
 #include "formats/sample.h"
 #include "host/pace.h"
+#include "host/served_run.h"
 #include "sampler/sampler.h"
 #include "tracer/tracer.h"
 
@@ -93,12 +94,17 @@ static int describe_sample(const char *directory, struct error *error) {
 
 int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error) {
     const char *directory = stage->directory;
-    struct sampler_options options = {
-        .args = stage->program, .directory = directory, .rate_hz = stage->rate_hz, .end = end};
+    struct sampler_options options = {.args = stage->program,
+                                      .directory = directory,
+                                      .rate_hz = stage->rate_hz,
+                                      .end = end,
+                                      .may_leave = stage->may_leave};
     if (sampler_run(&options, error) < 0)
         return -1;
     if (run_end_failed(end) && !stage->ignore_failure)
         return run_end_refuse(stage->program[0], end->status, error);
+    if (served_run_outcome() == SERVED_LEFT)
+        return 0; /* what it did before anybody asked it tells nothing */
     return describe_sample(directory, error);
 }
 

@@ -26,6 +26,7 @@ struct sample_stage {
     const char *directory;
     double rate_hz;
     bool ignore_failure; /* else a program that fails is an error, with its exit status */
+    bool may_leave;      /* as in host/served_run.h */
 };
 /* `end` gets how the run ended. */
 int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error);

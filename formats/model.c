@@ -114,7 +114,6 @@ static void free_monitor(struct hand_made *monitor) {
     for (size_t i = 0; i < monitor->n_operations; i++)
         free(monitor->operations[i].function);
     free_texts(monitor->evidence, monitor->n_evidence);
-    free_texts(monitor->rejected, monitor->n_rejected);
     free(monitor->operations);
     free(monitor->made_of);
     free(monitor->amount.terms);

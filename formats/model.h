@@ -234,7 +234,7 @@ struct hand_made {
     char *name;
     enum hand_made_kind kind;
     struct linear amount; /* capacity, initial count or parties; LINEAR_UNKNOWN: or there is none */
-    size_t n_made_of, n_operations, n_evidence, n_rejected;
+    size_t n_made_of, n_operations, n_evidence;
     struct hand_made_part *made_of; /* model objects; none when all of it is left out */
     struct hand_made_operation *operations;
     double replayed;   /* critical sections of the traced run held against its semantics */
@@ -243,7 +243,6 @@ struct hand_made {
     enum modelled how;
     char *why;       /* how we know, or why it is not exact */
     char **evidence; /* one line each */
-    char **rejected; /* what else it might have been, and why it is not */
 };
 
 /* Where the program's threads waited, in all, and how well the model does that. */

@@ -175,7 +175,6 @@ static const struct field monitor_fields[] = {
     NAME(hand_made, how, model_modelled),
     TEXT(hand_made, why),
     TEXTS(hand_made, evidence),
-    TEXTS(hand_made, rejected),
 };
 static const struct record monitor_record = SHAPE(hand_made, monitor_fields);
 

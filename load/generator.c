@@ -351,8 +351,9 @@ static void add_request(struct generator *generator, uint64_t intended_ns) {
         return;
     }
     int index = generator->free_requests[--generator->n_free_requests];
-    generator->requests[index] = (struct request){
-        .intended_ns = intended_ns, .text = requests_draw(generator->texts), .connection = NONE};
+    generator->requests[index] = (struct request){.intended_ns = intended_ns,
+                                                  .text = load_requests_draw(generator->texts),
+                                                  .connection = NONE};
     LIST_ADD(generator->requests, &generator->live, index);
     generator->n_live++;
     if (generator->n_waiting++ == 0)

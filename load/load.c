@@ -88,7 +88,7 @@ static int prepare(struct parts *parts, const struct load_options *options, int 
     if (target_parse(options->url, &parts->target, error) < 0 ||
         check_protocol(options, &parts->target, error) < 0 ||
         prepare_until(parts, options->until, error) < 0 ||
-        requests_init(&parts->requests, &parts->target, &texts, error) < 0 ||
+        load_requests_init(&parts->requests, &parts->target, &texts, error) < 0 ||
         target_resolve(&parts->target, options->remote, error) < 0 ||
         choose_connections(options, connections, error) < 0)
         return -1;
@@ -103,7 +103,7 @@ static void free_parts(struct parts *parts) {
     sockets_free(parts->sockets);
     schedule_free(parts->schedule);
     if (parts->requests.random)
-        requests_free(&parts->requests);
+        load_requests_free(&parts->requests);
     codec_until_free(&parts->until);
     free(parts->until_text);
 }

@@ -159,8 +159,8 @@ static int read_list(struct load_requests *requests, const struct target *target
     return status;
 }
 
-int requests_init(struct load_requests *requests, const struct target *target,
-                  const struct request_options *options, struct error *error) {
+int load_requests_init(struct load_requests *requests, const struct target *target,
+                       const struct request_options *options, struct error *error) {
     /* Another generator than the schedule's: with the same numbers, long gaps would come before
      * certain requests. */
     *requests = (struct load_requests){.random = gsl_rng_alloc(gsl_rng_taus2)};
@@ -171,7 +171,7 @@ int requests_init(struct load_requests *requests, const struct target *target,
     return add_text(requests, target, text ? text : "", options->keep_alive, error);
 }
 
-void requests_free(struct load_requests *requests) {
+void load_requests_free(struct load_requests *requests) {
     for (size_t i = 0; i < requests->texts.count; i++)
         free(requests->texts.items[i].bytes);
     free(requests->texts.items);
@@ -181,6 +181,6 @@ void requests_free(struct load_requests *requests) {
     *requests = (struct load_requests){0};
 }
 
-size_t requests_draw(struct load_requests *requests) {
+size_t load_requests_draw(struct load_requests *requests) {
     return requests->weights ? gsl_ran_discrete(requests->random, requests->weights) : 0;
 }

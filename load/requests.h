@@ -34,12 +34,12 @@ struct request_options {
 
 /* Of a list, each line is a path or a text to send, and, behind a tab, a weight (1). 0, or -1 and
  * `error`. */
-int requests_init(struct load_requests *requests, const struct target *target,
-                  const struct request_options *options, struct error *error);
-void requests_free(struct load_requests *requests);
+int load_requests_init(struct load_requests *requests, const struct target *target,
+                       const struct request_options *options, struct error *error);
+void load_requests_free(struct load_requests *requests);
 
 /* The number of the next request's text. */
-size_t requests_draw(struct load_requests *requests);
+size_t load_requests_draw(struct load_requests *requests);
 
 /* \r \n \t \0 \\ \xHH become what they mean, in place; any other character behind a backslash is
  * itself. `*n` gets the length. 0, or -1 for a \x without two digits and a backslash at the end. */

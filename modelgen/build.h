@@ -14,9 +14,10 @@
 #include "modelgen/events/thread_states.h"
 #include "modelgen/lower/lower.h"
 #include "modelgen/rewrite/openmp_teams.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/scaling/partition_rule.h"
-#include "modelgen/sync/doubts.h"
 #include "modelgen/sync/monitor.h"
+#include "modelgen/sync/select.h"
 #include "modelgen/threads/thread_pools.h"
 
 struct build {
@@ -35,6 +36,7 @@ struct build {
     struct event_counts counts; /* of the events after the last pass, for the decision log */
 
     struct teams teams;                  /* TEAMS */
+    struct outside_queues outside;       /* OUTSIDE */
     struct thread_states *timelines;     /* TIMES: per thread */
     double *cpu_ns;                      /* per thread: in all, before any of it is left out */
     struct thread_pools pools;           /* POOLS */
@@ -54,6 +56,7 @@ static inline struct lower_input build_lower_input(struct build *build) {
     return (struct lower_input){.trace = build->trace,
                                 .places = build->places,
                                 .disks = &build->disks,
+                                .outside = &build->outside,
                                 .facts = build->facts,
                                 .thread_facts = build->thread_facts,
                                 .pools = &build->pools,

@@ -8,8 +8,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/lower/object_names.h"
-#include "modelgen/sync/patterns.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/report/recognised_draft.h"
 
 static const char *const object_kinds[] = {
     [ON_NONE] = "object",         [ON_MUTEX] = "mutex",         [ON_RWLOCK] = "rwlock",
@@ -28,7 +27,7 @@ char *build_log_object_name(const struct build *build, int object) {
     return name;
 }
 
-const char *build_log_guard_kind(enum guard_kind kind) {
+static const char *guard_kind_name(enum guard_kind kind) {
     switch (kind) {
     case GUARD_QUEUE:
         return "queue";
@@ -42,70 +41,69 @@ const char *build_log_guard_kind(enum guard_kind kind) {
     return "?";
 }
 
-/* In terms of the source; the caller frees. */
-static char *contradiction_text(const struct build *build, const struct contradiction *at) {
-    const struct section *section = &build->sections.sections[at->section];
-    const struct trace_thread *thread = &build->trace->threads[section->thread];
-    int class_index = build->monitors.class_of[at->section];
-    char *place = source_place(build->trace, build->monitors.classes[class_index].context);
-    char *text = memory_format("at %.6f s thread %d (%s) %s in %s", (double)at->time_ns / 1e9,
-                               thread->index, thread->start_routine,
-                               at->waited ? "waited, and need not have"
-                                          : "went on, and should have waited, or woken others",
-                               place);
-    free(place);
-    return text;
+const char *build_log_verdict(const struct explanation *explanation) {
+    switch (explanation->by) {
+    case BY_COUNTER:
+        return guard_kind_name(explanation->counter.kind);
+    case BY_PATTERN:
+        return hand_made_kind_name(explanation->pattern.kind);
+    case BY_STATEMENTS:
+        return "statements";
+    }
+    return "?";
+}
+
+/* The caller frees. */
+static char *what_explains(const struct explanation *explanation) {
+    switch (explanation->by) {
+    case BY_COUNTER:
+        return memory_format("a counter from %g", explanation->counter.initial);
+    case BY_PATTERN:
+        return memory_strdup("a pattern");
+    case BY_STATEMENTS:
+        return memory_strdup("carrying out what the source says");
+    }
+    return NULL;
 }
 
 /* The first of what speaks against an explanation that was taken all the same. */
-static void log_contradictions(const char *pass, const char *name, const struct build *build,
-                               const struct contradiction *against, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        char *text = contradiction_text(build, &against[i]);
+static void log_contradictions(const char *pass, const char *name, struct build *build,
+                               const struct tally *tally) {
+    struct lower_input input = build_lower_input(build);
+    for (size_t i = 0; i < tally->n_contradictions; i++) {
+        char *text = recognised_contradiction(&input, &tally->contradictions[i]);
         decision(pass, name, "contradicted", "%s", text);
         free(text);
     }
 }
 
-void build_log_guards(const char *pass, const struct build *build, size_t first) {
-    for (size_t g = first; g < build->monitors.n_guards; g++) {
-        const struct guard *guard = &build->monitors.guards[g];
-        char *name = build_log_object_name(build, guard->mutex);
-        decision(pass, name, build_log_guard_kind(guard->kind),
-                 "a counter from %g explains %.0f of %.0f decisions, %.0f of them waits%s",
-                 guard->initial, guard->tally.decisions - guard->tally.violations,
-                 guard->tally.decisions, guard->tally.waited,
-                 guard->proposal ? ", and the source proposes it" : "");
-        log_contradictions(pass, name, build, guard->tally.contradictions,
-                           guard->tally.n_contradictions);
+void build_log_explanations(const char *pass, struct build *build, size_t first) {
+    for (size_t i = first; i < build->monitors.explanations.count; i++) {
+        const struct explanation *explanation = &build->monitors.explanations.items[i];
+        const struct tally *tally = &explanation->tally;
+        char *name = build_log_object_name(build, explanation->mutex);
+        char *what = what_explains(explanation);
+        decision(pass, name, build_log_verdict(explanation),
+                 "%s explains %.0f of %.0f decisions, %.0f of them waits%s", what,
+                 tally->decisions - tally->violations, tally->decisions, tally->waited,
+                 explanation->proposal ? "; the source proposes it" : "");
+        log_contradictions(pass, name, build, tally);
+        free(what);
         free(name);
     }
 }
 
-void build_log_patterns(const char *pass, const struct build *build) {
-    for (size_t p = 0; p < build->monitors.n_patterns; p++) {
-        const struct pattern *pattern = &build->monitors.patterns[p];
-        char *name = build_log_object_name(build, pattern->mutex);
-        decision(pass, name, hand_made_kind_name(pattern->kind),
-                 "a pattern explains %.0f of %.0f decisions, %.0f of them waits%s",
-                 pattern->tally.decisions - pattern->tally.violations, pattern->tally.decisions,
-                 pattern->tally.waited,
-                 pattern->is_proposed ? "; nobody waited, the source proposes it" : "");
-        log_contradictions(pass, name, build, pattern->tally.contradictions,
-                           pattern->tally.n_contradictions);
-        free(name);
-    }
-}
-
-void build_log_rejected(const char *pass, const struct build *build) {
+void build_log_rejected(const char *pass, struct build *build) {
+    struct lower_input input = build_lower_input(build);
     for (size_t i = 0; i < build->monitors.rejected.count; i++) {
         const struct rejected *rejected = &build->monitors.rejected.items[i];
         const struct tally *tally = &rejected->tally;
         char *name = build_log_object_name(build, rejected->mutex);
-        char *first =
-            tally_is_acceptable(tally)    ? memory_strdup("nothing tells it from something simpler")
-            : tally->n_contradictions > 0 ? contradiction_text(build, &tally->contradictions[0])
-                                          : memory_strdup("too many");
+        char *first = tally_is_acceptable(tally)
+                          ? memory_strdup("nothing tells it from something simpler")
+                      : tally->n_contradictions > 0
+                          ? recognised_contradiction(&input, &tally->contradictions[0])
+                          : memory_strdup("too many");
         char *verdict = memory_format("no %s", rejected->name);
         decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
                  tally->violations, tally->decisions, first);
@@ -119,19 +117,6 @@ void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
         decision(pass, name, "suspect", "%g waits, or fewer, tell what it is", evidence.little);
-        free(name);
-    }
-}
-
-void build_log_statements(const char *pass, const struct build *build) {
-    for (size_t i = 0; i < build->monitors.n_statements; i++) {
-        const struct statements *statements = &build->monitors.statements[i];
-        char *name = build_log_object_name(build, statements->mutex);
-        decision(pass, name, "statements",
-                 "the source's statements explain %.0f of %.0f decisions, %.0f of them waits; what "
-                 "else was found of the mutex is dropped",
-                 statements->verdict.decisions - statements->verdict.violations,
-                 statements->verdict.decisions, statements->verdict.waited);
         free(name);
     }
 }
@@ -181,12 +166,8 @@ static void name_by_text(struct build *build, int object, int named, const char 
 static bool *mutexes_decided_on(const struct build *build) {
     const struct monitors *monitors = &build->monitors;
     bool *decided = memory_alloc(build->sections.n_objects + 1, sizeof *decided);
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        decided[monitors->guards[g].mutex] = true;
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        decided[monitors->patterns[p].mutex] = true;
-    for (size_t s = 0; s < monitors->n_statements; s++)
-        decided[monitors->statements[s].mutex] = true;
+    for (size_t i = 0; i < monitors->explanations.count; i++)
+        decided[monitors->explanations.items[i].mutex] = true;
     return decided;
 }
 
@@ -199,7 +180,8 @@ static void name_conditions(struct build *build) {
         for (size_t w = 0; w < section->n_waits; w++) {
             int condition = sections->waits[section->first_wait + w].condition;
             int root = sections->objects[condition].class_id;
-            if (!named[root] && !build->monitors.condition_explained[condition])
+            if (!named[root] &&
+                !monitors_explain_condition(&build->monitors, sections, condition, false))
                 name_by_text(build, section->mutex, root, "condition");
             named[root] = true;
         }
@@ -228,12 +210,9 @@ static void name_made_up(struct build *build) {
 
 void build_log_name_objects(struct build *build) {
     const struct monitors *monitors = &build->monitors;
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        name_as_model_object(build, monitors->guards[g].mutex, monitors->guards[g].object);
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        name_as_model_object(build, monitors->patterns[p].mutex, monitors->patterns[p].object);
-    for (size_t s = 0; s < monitors->n_statements; s++)
-        name_as_model_object(build, monitors->statements[s].mutex, monitors->statements[s].object);
+    for (size_t i = 0; i < monitors->explanations.count; i++)
+        name_as_model_object(build, monitors->explanations.items[i].mutex,
+                             monitors->explanations.items[i].object);
     bool *decided = mutexes_decided_on(build);
     for (size_t o = 0; o < build->sections.n_objects; o++)
         if (decided[o])
@@ -311,8 +290,6 @@ void build_log_recognised(const char *pass, const struct build *build) {
                  "modelled %s: %.0f of %.0f decisions agree, confidence %.2f: %s",
                  modelled_name(made->how), made->replayed - made->violations, made->replayed,
                  made->confidence, made->why);
-        for (size_t i = 0; i < made->n_rejected; i++)
-            decision(pass, made->name, "rejected", "%s", made->rejected[i]);
     }
 }
 

@@ -7,17 +7,15 @@
 /* "mutex 0x..., first used in put (queue.c:31)" for people; the caller frees. */
 char *build_log_object_name(const struct build *build, int object);
 
-/* "queue", "tokens" ... */
-const char *build_log_guard_kind(enum guard_kind kind);
+/* What an explanation says the mutex is: "queue", "tokens", "barrier", "statements" ... */
+const char *build_log_verdict(const struct explanation *explanation);
 
-/* The guards from number `first` on: what each waits for, and how many decisions agree. */
-void build_log_guards(const char *pass, const struct build *build, size_t first);
-void build_log_patterns(const char *pass, const struct build *build);
+/* The explanations from number `first` on: what each is, and how many decisions agree. */
+void build_log_explanations(const char *pass, struct build *build, size_t first);
 /* Templates that were tried on mutexes and do not explain them, and what refutes each first. */
-void build_log_rejected(const char *pass, const struct build *build);
+void build_log_rejected(const char *pass, struct build *build);
 /* Mutexes about which so few waits tell that they are the first to be doubted. */
 void build_log_suspects(const char *pass, const struct build *build);
-void build_log_statements(const char *pass, const struct build *build);
 
 /* The model's objects, with the evidence for each. */
 void build_log_objects(const char *pass, const struct build *build);

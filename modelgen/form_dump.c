@@ -6,8 +6,7 @@
 #include "modelgen/build_log.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/sync/patterns.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- events and threads ---- */
 
@@ -89,6 +88,18 @@ void form_dump_times(const struct build *build, FILE *out) {
     }
 }
 
+void form_dump_outside(const struct build *build, FILE *out) {
+    for (size_t q = 0; q < build->outside.n; q++) {
+        const struct outside_queue *queue = &build->outside.items[q];
+        fprintf(out, "queue %zu: of %s%s, %s\n", q,
+                queue->accepts ? "connections" : "requests over connections",
+                queue->is_own ? ", each thread its own" : "", queue->evidence);
+    }
+    if (build->outside.n > 0)
+        fprintf(out, "work: %llu to %llu ns\n", (unsigned long long)build->outside.from_ns,
+                (unsigned long long)build->outside.to_ns);
+}
+
 static void dump_notes(const struct model *model, FILE *out) {
     for (size_t i = 0; i < model->n_outside; i++)
         fprintf(out, "outside: %s\n", model->outside[i]);
@@ -165,18 +176,26 @@ static void dump_contradictions(const struct contradiction *found, size_t n, FIL
                 found[i].waited ? "waited" : "went on", found[i].counter);
 }
 
-static void dump_guard(const struct build *build, const struct guard *guard, FILE *out) {
-    const struct monitors *monitors = &build->monitors;
-    fprintf(out, "guard: %s of mutex ", build_log_guard_kind(guard->kind));
-    dump_object(build, guard->mutex, out);
-    fprintf(out, ", condition %d: from %g, takes %g; %.0f decisions, %.0f waits, %.0f wrong\n",
-            guard->condition, guard->initial, guard->take, guard->tally.decisions,
-            guard->tally.waited, guard->tally.violations);
+static void dump_counter(const struct monitors *monitors, const struct counter *counter,
+                         FILE *out) {
+    fprintf(out, "  condition %d, from %g, takes %g\n", counter->condition, counter->initial,
+            counter->take);
     for (size_t c = 0; c < monitors->n_classes; c++)
-        if (guard->weight[c] || guard->waits[c])
-            fprintf(out, "  class %zu: adds %d%s\n", c, guard->weight[c],
-                    guard->waits[c] ? ", waits" : "");
-    dump_contradictions(guard->tally.contradictions, guard->tally.n_contradictions, out);
+        if (counter->weight[c] || counter->waits[c])
+            fprintf(out, "  class %zu: adds %d%s\n", c, counter->weight[c],
+                    counter->waits[c] ? ", waits" : "");
+}
+
+static void dump_explanation(const struct build *build, const struct explanation *explanation,
+                             FILE *out) {
+    const struct tally *tally = &explanation->tally;
+    fprintf(out, "%s of mutex ", build_log_verdict(explanation));
+    dump_object(build, explanation->mutex, out);
+    fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", tally->decisions, tally->waited,
+            tally->violations);
+    if (explanation->by == BY_COUNTER)
+        dump_counter(&build->monitors, &explanation->counter, out);
+    dump_contradictions(tally->contradictions, tally->n_contradictions, out);
 }
 
 void form_dump_monitors(const struct build *build, FILE *out) {
@@ -186,25 +205,8 @@ void form_dump_monitors(const struct build *build, FILE *out) {
         fprintf(out, "class %zu: mutex %d, %s:%d, %.0f sections, %.0f waits\n", c, class->mutex,
                 class->function, class->line, class->count, class->waits);
     }
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        dump_guard(build, &monitors->guards[g], out);
-    for (size_t p = 0; p < monitors->n_patterns; p++) {
-        const struct pattern *pattern = &monitors->patterns[p];
-        fprintf(out, "pattern: %s of mutex ", hand_made_kind_name(pattern->kind));
-        dump_object(build, pattern->mutex, out);
-        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", pattern->tally.decisions,
-                pattern->tally.waited, pattern->tally.violations);
-        dump_contradictions(pattern->tally.contradictions, pattern->tally.n_contradictions, out);
-    }
-    for (size_t i = 0; i < monitors->n_statements; i++) {
-        const struct statements *statements = &monitors->statements[i];
-        fprintf(out, "statements of mutex ");
-        dump_object(build, statements->mutex, out);
-        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", statements->verdict.decisions,
-                statements->verdict.waited, statements->verdict.violations);
-        dump_contradictions(statements->verdict.contradictions,
-                            statements->verdict.n_contradictions, out);
-    }
+    for (size_t i = 0; i < monitors->explanations.count; i++)
+        dump_explanation(build, &monitors->explanations.items[i], out);
 }
 
 void form_dump_sites(const struct build *build, FILE *out) {
@@ -287,8 +289,6 @@ void form_dump_report(const struct build *build, FILE *out) {
         fprintf(out, "recognised: %s: %s, modelled %s, %.0f of %.0f agree: %s\n", made->name,
                 hand_made_kind_name(made->kind), modelled_name(made->how),
                 made->replayed - made->violations, made->replayed, made->why);
-        for (size_t i = 0; i < made->n_rejected; i++)
-            fprintf(out, "  rejected: %s\n", made->rejected[i]);
     }
     for (size_t i = 0; i < model->n_waiting; i++)
         fprintf(out, "waiting: %s: %.0f ns, modelled %s\n", model->waiting[i].what,

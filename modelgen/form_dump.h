@@ -10,6 +10,7 @@ struct build;
 /* The events of each thread, then all edits so far. */
 void form_dump_events(const struct build *build, FILE *out);
 void form_dump_teams(const struct build *build, FILE *out);
+void form_dump_outside(const struct build *build, FILE *out);
 void form_dump_times(const struct build *build, FILE *out);
 void form_dump_machine(const struct build *build, FILE *out);
 void form_dump_pools(const struct build *build, FILE *out);

@@ -10,11 +10,13 @@
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
 #include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/candidates.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -63,12 +65,18 @@ static int check_model(const struct build *build, struct error *error) {
                         n_records);
 }
 
+static void tell_not_sought(const char *name, void *context) {
+    notes_add(context, "built without the candidate %s, as --without asked", name);
+    decision("monitor_search", name, "not sought", "as --without asked");
+}
+
 /* A model is less than it could be without a pass: whoever reads it should know. */
 static void tell_left_out(const struct pass_choice *choice, struct model *model) {
     for (size_t i = 0; i < choice->n_without; i++) {
         notes_add(model, "built without the pass %s, as --without asked", choice->without[i]);
         decision(choice->without[i], "the whole pass", "left out", "as --without asked");
     }
+    candidates_tell_left_out(tell_not_sought, model);
 }
 
 /* Believes what it finds out, but for what is doubted. -1 and `error`: no model. Stopped before the
@@ -133,7 +141,7 @@ static void doubt(const struct input *input, struct doubts *doubts, size_t suspe
     struct modelgen_trial without = {.misfit = INFINITY};
     if (build(input, doubts, &other, &unused) == 0)
         without = options->try_out(other.model, options->context);
-    bool better = without.misfit < evidence.misfit_left * trial->misfit;
+    bool better = without.misfit < evidence.majority * trial->misfit;
     doubts->doubted[doubts->suspects[suspect]] = better;
     struct decision_log *outer = decision_log_use(better ? &other.decisions : &best->decisions);
     decision("doubts", name, better ? "given up" : "kept",
@@ -157,7 +165,7 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
     for (size_t i = 0; i < doubts->n_suspects; i++)
         names[i] = memory_strdup(best->suspects[i]);
     struct modelgen_trial trial = options->try_out(best->model, options->context);
-    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.misfit;
+    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.matters;
          i++)
         doubt(input, doubts, i, names[i], best, &trial);
     for (size_t i = 0; i < doubts->n_suspects; i++)
@@ -223,6 +231,10 @@ void modelgen_add_standstill(struct model *model, const char *reason) {
 }
 
 struct modelgen_measured modelgen_measured(const struct trace *trace) {
+    struct outside_measured outside = outside_measure(trace);
+    if (outside.any)
+        return (struct modelgen_measured){outside.run_ns, outside.cpu_ns, outside.requests,
+                                          outside.response_ns};
     return (struct modelgen_measured){
         .run_ns = probe_overhead_run_ns(trace),
         .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};
@@ -244,6 +256,11 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 
 void modelgen_list_passes(FILE *out) {
     pass_list_print(&passes, out);
+    candidates_list(out);
+}
+
+bool modelgen_leave_out_candidate(const char *name) {
+    return candidates_leave_out(name);
 }
 
 int modelgen_set_evidence(const char *assignment, struct error *error) {

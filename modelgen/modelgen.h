@@ -67,7 +67,11 @@ int modelgen_run_passes(const struct trace *trace, const struct facts *facts,
  * `error`: no. */
 int modelgen_check_passes(const struct pass_choice *choice, struct error *error);
 
-/* Each pass in the order in which they run: its name, what it reads and writes, and why there. */
+/* Has no model explain waits by the candidate from now on. False: there is none of that name. */
+bool modelgen_leave_out_candidate(const char *name);
+
+/* Each pass in the order in which they run: its name, what it reads and writes, and why there. Then
+ * the candidates. */
 void modelgen_list_passes(FILE *out);
 
 /* Asks for more or less evidence in all models from now on: NAME=VALUE. -1 and `error`: there is no
@@ -90,7 +94,9 @@ void modelgen_add_standstill(struct model *model, const char *reason);
  * model of it must reproduce. */
 struct modelgen_measured {
     double run_ns;
-    double cpu_ns; /* of all threads; NAN: scheduling was not recorded */
+    double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
+    double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
+    double response_ns; /* mean, from arrival to the last byte of the answer */
 };
 struct modelgen_measured modelgen_measured(const struct trace *trace);
 

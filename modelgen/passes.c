@@ -16,7 +16,6 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
-#include "modelgen/graph/last_leaver.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
@@ -31,10 +30,12 @@
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
 #include "modelgen/rewrite/signals.h"
 #include "modelgen/rewrite/spinning_barriers.h"
+#include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
 #include "modelgen/run_notes.h"
 #include "modelgen/sync/group_commit_cost.h"
@@ -53,6 +54,10 @@ static void run_recording(struct build *build) {
     build->counts = event_counts_of(&build->log);
 }
 
+static void run_requests(struct build *build) {
+    build->outside = requests_as_tasks(&build->log, build->model);
+}
+
 static void run_entry_functions(struct build *build) {
     entry_functions_of_program(&build->log, build->facts);
 }
@@ -63,6 +68,16 @@ static void run_pipes(struct build *build) {
 
 static void run_signals(struct build *build) {
     signals_as_permits(&build->log);
+}
+
+static void run_sysv_semaphores(struct build *build) {
+    size_t left = sysv_semaphores_as_semaphores(&build->log);
+    if (left)
+        notes_add(build->model,
+                  "%zu operations on System V semaphores, several at once, of more than one, or "
+                  "waiting for zero, are taken for times that pass: what they wait for is not "
+                  "modelled",
+                  left);
 }
 
 static void run_private_mutex_waits(struct build *build) {
@@ -153,6 +168,13 @@ static void run_cache_reload_time(struct build *build) {
     leave_out(build, cache_reload_time_find(build->recorded, build->reload_costs));
 }
 
+static void run_work_phase(struct build *build) {
+    if (build->outside.n == 0)
+        return;
+    leave_out(build, outside_queues_phases(&build->outside, build->trace));
+    build->model->measured_run_ns = (double)(build->outside.to_ns - build->outside.from_ns);
+}
+
 static void run_run_notes(struct build *build) {
     run_notes_attaching(build);
     run_notes_binding(build);
@@ -187,15 +209,14 @@ static void run_critical_sections(struct build *build) {
 static void run_monitor_search(struct build *build) {
     build->monitors =
         monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
-    build_log_guards("monitor_search", build, 0);
-    build_log_patterns("monitor_search", build);
+    build_log_explanations("monitor_search", build, 0);
     build_log_rejected("monitor_search", build);
 }
 
 static void run_queue_capacities(struct build *build) {
-    size_t n_before = build->monitors.n_guards;
+    size_t n_before = build->monitors.explanations.count;
     queue_capacities_find(build->trace, &build->sections, &build->pools, &build->monitors);
-    build_log_guards("queue_capacities", build, n_before);
+    build_log_explanations("queue_capacities", build, n_before);
 }
 
 static void run_suspects(struct build *build) {
@@ -210,7 +231,9 @@ static void run_group_commit(struct build *build) {
 static void run_statements(struct build *build) {
     statements_find(build->trace, &build->sections, build->facts, &build->pools, &build->monitors,
                     build->model);
-    build_log_statements("statements", build);
+    const struct explanation *first = explanation_next(&build->monitors, BY_STATEMENTS, NULL);
+    if (first)
+        build_log_explanations("statements", build, explanation_index(&build->monitors, first));
 }
 
 static void run_call_places(struct build *build) {
@@ -249,12 +272,6 @@ static void run_token_returns(struct build *build) {
     struct graph_counts before = build_log_count_graph(build);
     token_returns_settle(build->model);
     build_log_graph("token_returns", build, before);
-}
-
-static void run_last_leaver(struct build *build) {
-    struct graph_counts before = build_log_count_graph(build);
-    last_leaver_settle(build->model);
-    build_log_graph("last_leaver", build, before);
 }
 
 static void run_waiting_shares(struct build *build) {
@@ -344,6 +361,7 @@ void passes_end(struct build *build) {
     free(build->timelines);
     free(build->cpu_ns);
     teams_free(&build->teams);
+    outside_queues_free(&build->outside);
     event_counts_free(&build->counts);
     event_log_free(&build->log);
 }

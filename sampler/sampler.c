@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "formats/sample.h"
 #include "host/rerun.h"
+#include "host/served_run.h"
 #include "sampler/launch.h"
 #include "sampler/profile.h"
 #include "sampler/recorder.h"
@@ -147,16 +148,29 @@ static void tell_losses(const struct recording *recording) {
                   (unsigned long long)recording->skipped);
 }
 
+/* Lets it exec, and watches it to its end. */
+static int run(struct launch *launch, const struct sampler_options *options,
+               struct recorder *recorder, double rate_hz, struct run_end *end,
+               struct error *error) {
+    const char *program = options->args[0];
+    struct error unserved;
+    interrupt_program(launch->pid);
+    struct served_run *served = served_run_begin(launch->pid, program, options->may_leave);
+    int started = sampler_launch_release(launch, program, error);
+    if (started == 0)
+        *end = watch(recorder, launch->pid, rate_hz);
+    interrupt_program(0);
+    int ended = served_run_end(served, &end->status, &unserved);
+    end->signal = interrupt_signal();
+    if (started == 0 && ended != 0)
+        *error = unserved;
+    return started || ended ? -1 : 0;
+}
+
 static int record(struct launch *launch, const struct sampler_options *options,
                   struct recorder *recorder, struct sample *sample, struct error *error) {
-    interrupt_program(launch->pid);
-    int status = sampler_launch_release(launch, options->args[0], error);
     struct run_end end = {0};
-    if (status == 0)
-        end = watch(recorder, launch->pid, sample->rate_hz);
-    interrupt_program(0);
-    end.signal = interrupt_signal();
-    if (status)
+    if (run(launch, options, recorder, sample->rate_hz, &end, error) != 0)
         return -1;
     sample->exit_status = end.status;
     sample->run_ns = end.run_ns;

@@ -4,6 +4,8 @@
 #ifndef PERSIK_SAMPLER_SAMPLER_H
 #define PERSIK_SAMPLER_SAMPLER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/run_end.h"
 
@@ -12,11 +14,13 @@ struct sampler_options {
     const char *directory; /* persik.data folder, exists */
     double rate_hz;        /* 0 = 100 */
     struct run_end *end;   /* gets how the run ended; NULL: not wanted */
+    bool may_leave;        /* as in host/served_run.h: a traced run follows */
 };
 
-/* Runs the program to its end and samples it. The program is never stopped inside a system call
- * that a stop would make fail. Returns 0 also when the program itself failed (sample.json tells);
- * -1 and `error`: no such program, not executable, sampling not permitted. */
+/* Runs the program to its end, or as a server (host/served_run.h), and samples it. The program is
+ * never stopped inside a system call that a stop would make fail. Returns 0 also when the program
+ * itself failed (sample.json tells); -1 and `error`: no such program, not executable, sampling not
+ * permitted. */
 int sampler_run(const struct sampler_options *options, struct error *error);
 
 #endif

@@ -88,6 +88,12 @@ static double draw_from_bag(struct bag *bag) {
     return value;
 }
 
+/* A run without an end needs no deck that comes out even: after each deck its sum would be the
+ * same, and load that varies no longer than that would make shorter queues than there are. */
+static double draw_with_replacement(const struct bag *bag, struct random_stream *random) {
+    return bag->values[random_below(random, bag->n)];
+}
+
 double draws_one(struct engine *engine, int draw, struct random_stream *random) {
     if (draw == PLAN_NONE)
         return 0;
@@ -98,7 +104,8 @@ double draws_one(struct engine *engine, int draw, struct random_stream *random) 
     case DIST_CONSTANT:
         return planned->mean;
     case DIST_EMPIRICAL:
-        return draw_from_bag(&engine->bags[draw]);
+        return engine->plan->is_steady ? draw_with_replacement(&engine->bags[draw], random)
+                                       : draw_from_bag(&engine->bags[draw]);
     case DIST_EXPONENTIAL:
         return random_exponential(random, planned->mean);
     case DIST_UNIFORM:

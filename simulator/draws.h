@@ -1,6 +1,7 @@
 /* What nodes and edges take: values out of distributions.
  *
- * An empirical distribution is a bag out of which all threads draw. Of what threads have in common
+ * An empirical distribution is a bag out of which all threads draw, without putting back but where
+ * the run has no end. Of what threads have in common
  * (struct dist) each round's value is drawn once: the order of the rounds is a second bag, and how
  * many rounds a thread has had tells which one it is in. */
 #ifndef PERSIK_SIMULATOR_DRAWS_H

@@ -153,6 +153,7 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
 
 static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->now_ns = 0;
+    engine->counted_since_ns = 0;
     engine->events = 0;
     engine->events_at_advance = 0;
     heap_clear(&engine->clock);
@@ -365,8 +366,8 @@ static void handle_event(struct engine *engine, int id) {
         queue_arrive(engine, id);
 }
 
-/* Statistics begin: forgets what has been counted so far. */
-static void start_statistics(struct engine *engine) {
+void engine_count_anew(struct engine *engine) {
+    engine->counted_since_ns = engine->now_ns;
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
         memset(thread->time_ns, 0, sizeof thread->time_ns);
@@ -377,6 +378,7 @@ static void start_statistics(struct engine *engine) {
         object->operations = object->waits = object->wait_ns = object->dropped = 0;
         object->busy_ns = object->length_ns = 0;
         object->touched_ns = engine->now_ns;
+        object->items_before = object->least_items = object->n_items;
     }
     for (int i = 0; i < engine->plan->n_pools; i++)
         engine->awake[i].spun_ns = 0;
@@ -384,7 +386,7 @@ static void start_statistics(struct engine *engine) {
     histogram_clear(&engine->response);
 }
 
-static void end_statistics(struct engine *engine) {
+void engine_settle(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
         cpu_set_state(engine, thread, thread->state);
@@ -400,8 +402,7 @@ void engine_advance(struct engine *engine, double to_ns) {
     }
 }
 
-/* Runs until all is over, or the clock would pass `until_ns`. True: over. */
-static bool run_until(struct engine *engine, double until_ns) {
+bool engine_go_on(struct engine *engine, double until_ns) {
     engine->until_ns = fmin(until_ns, engine->plan->patience_ns);
     while (!engine->failure[0]) {
         if (engine->alive_at_start == 0)
@@ -432,7 +433,8 @@ static bool run_until(struct engine *engine, double until_ns) {
     return false;
 }
 
-static void begin_run(struct engine *engine) {
+void engine_begin(struct engine *engine, uint64_t seed, uint64_t replication) {
+    reset_engine(engine, random_mix(random_mix(seed) + replication));
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
         if (engine->plan->pools[thread->pool].at_start)
@@ -442,19 +444,18 @@ static void begin_run(struct engine *engine) {
 
 int engine_run(struct engine *engine, uint64_t seed, uint64_t replication) {
     const struct plan *plan = engine->plan;
-    reset_engine(engine, random_mix(random_mix(seed) + replication));
-    begin_run(engine);
+    engine_begin(engine, seed, replication);
     bool is_over = false;
     if (plan->warmup_ns > 0) {
-        is_over = run_until(engine, plan->warmup_ns);
-        start_statistics(engine);
+        is_over = engine_go_on(engine, plan->warmup_ns);
+        engine_count_anew(engine);
     }
     if (!is_over)
-        run_until(engine, plan->horizon_ns);
+        engine_go_on(engine, plan->horizon_ns);
     else
         snprintf(engine->failure, sizeof engine->failure,
                  "the run ends after %.3f s, before the warm-up of %.3f s: give a shorter one",
                  engine->now_ns * 1e-9, plan->warmup_ns * 1e-9);
-    end_statistics(engine);
+    engine_settle(engine);
     return engine->failure[0] ? -1 : 0;
 }

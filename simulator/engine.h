@@ -185,6 +185,7 @@ struct shared {
     double operations, waits, wait_ns, dropped;
     double busy_ns, length_ns; /* integrals up to touched_ns */
     double touched_ns;
+    size_t items_before, least_items; /* queue: when they began, and the fewest since */
 };
 
 /* How far a thread has come on a node's course. */
@@ -212,6 +213,7 @@ struct engine {
     const struct plan *plan;
     double now_ns;
     double until_ns;          /* the clock may not pass this */
+    double counted_since_ns;  /* when the statistics began */
     double events;            /* node visits and clock events */
     double events_at_advance; /* `events` when the clock last moved */
     struct heap clock;        /* ids: threads, then cores, then objects, then the tick */
@@ -264,6 +266,18 @@ void engine_free(struct engine *engine);
 /* Simulates replication number `replication` from an empty machine to the end. 0, or -1 with
  * `failure` set. The statistics stay in the engine until the next run. */
 int engine_run(struct engine *engine, uint64_t seed, uint64_t replication);
+
+/* The same in pieces. Begins the run; nothing has happened yet. */
+void engine_begin(struct engine *engine, uint64_t seed, uint64_t replication);
+
+/* Goes on to `until_ns`. True: the run is over before. `failure` may be set. */
+bool engine_go_on(struct engine *engine, double until_ns);
+
+/* Statistics begin now: what has been counted so far is forgotten. */
+void engine_count_anew(struct engine *engine);
+
+/* Brings all statistics up to now, to be read. */
+void engine_settle(struct engine *engine);
 
 /* ---- for the engine's own modules ---- */
 

@@ -22,6 +22,13 @@ void histogram_add(struct histogram *histogram, double value_ns) {
     histogram->buckets[bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1]++;
 }
 
+void histogram_join(struct histogram *histogram, const struct histogram *other) {
+    histogram->n += other->n;
+    histogram->sum_ns += other->sum_ns;
+    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        histogram->buckets[i] += other->buckets[i];
+}
+
 static double bucket_start(uint64_t bucket) {
     uint64_t bits = (bucket + FIRST_BUCKET) << (MANTISSA_BITS - HISTOGRAM_BITS);
     double value;

@@ -452,9 +452,8 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         struct dist poisson = {.kind = DIST_EXPONENTIAL, .mean = 1e9 / config->arrival_rate_hz};
         compiled->interarrival = add_draw(builder, &poisson);
     }
-    if (isinf(compiled->arrivals) && !(config->horizon_ns > 0))
-        return error_set(error, "arrivals at %s never end: give the length of the run (horizon)",
-                         object->name);
+    plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
+    plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
     return 0;
 }
 

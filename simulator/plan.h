@@ -164,6 +164,8 @@ struct plan {
     double warmup_ns;
     double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */
     bool is_open;       /* some queue has arrivals from outside */
+    bool is_steady;     /* ... without an end, and the run has none: what it settles to is asked */
+    double offered_hz;  /* arrivals of all queues; 0: none */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;

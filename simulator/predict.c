@@ -4,16 +4,16 @@
  * random numbers depend on its number alone. What the workers have simulated beyond that is thrown
  * away; so their number changes the time it takes and nothing else. */
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "simulator/crew.h"
 #include "simulator/engine.h"
 #include "simulator/plan.h"
 #include "simulator/replication.h"
 #include "simulator/simulator.h"
+#include "simulator/steady.h"
 
 #define DEFAULT_PRECISION 0.01
 #define DEFAULT_MIN       3
@@ -32,43 +32,17 @@ struct study {
     struct replication *replications;
     int n;      /* that count */
     int n_made; /* at least n */
-    int batch_end;
-    atomic_int next; /* of the batch, to be taken by a worker */
 };
 
-struct worker {
-    struct study *study;
-    struct engine *engine;
-    pthread_t thread;
-};
-
-static void *work(void *argument) {
-    struct worker *worker = argument;
-    struct study *study = worker->study;
-    for (;;) {
-        int i = atomic_fetch_add(&study->next, 1);
-        if (i >= study->batch_end)
-            return NULL;
-        engine_run(worker->engine, study->seed, (uint64_t)i);
-        replication_read(&study->replications[i], worker->engine);
-    }
+static void run_one(void *context, int i, int worker) {
+    struct study *study = context;
+    struct engine *engine = study->engines[worker];
+    engine_run(engine, study->seed, (uint64_t)i);
+    replication_read(&study->replications[i], engine);
 }
 
-/* The calling thread is the first worker; when no further one can be had it works alone. */
 static void run_batch(struct study *study, int end) {
-    struct worker *workers = memory_alloc((size_t)study->n_workers, sizeof *workers);
-    int started = 1;
-    study->next = study->n_made;
-    study->batch_end = end;
-    for (int i = 0; i < study->n_workers; i++)
-        workers[i] = (struct worker){.study = study, .engine = study->engines[i]};
-    while (started < study->n_workers && started < end - study->n_made &&
-           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
-        started++;
-    work(&workers[0]);
-    for (int i = 1; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    free(workers);
+    crew_run(study->n_workers, study->n_made, end, run_one, study);
     study->n_made = end;
 }
 
@@ -119,55 +93,67 @@ static int run_study(struct study *study, struct error *error) {
     return 0;
 }
 
-static struct estimate estimate_of(const struct study *study, size_t column) {
-    return replication_estimate(study->replications, study->n, column);
+/* ---- the result ---- */
+
+/* What is read into the result. */
+struct rows {
+    const struct plan *plan;
+    const struct replication *replications;
+    int n;
+};
+
+static struct estimate estimate_of(const struct rows *rows, size_t column) {
+    return replication_estimate(rows->replications, rows->n, column);
 }
 
-static void fill_objects(struct sim_result *result, const struct study *study) {
+static void fill_objects(struct sim_result *result, const struct rows *rows) {
     for (size_t i = 0; i < result->n_objects; i++) {
         size_t column = replication_object_column((int)i);
         result->objects[i] = (struct sim_object_result){
-            .operations = estimate_of(study, column + OBJECT_OPERATIONS),
-            .waits = estimate_of(study, column + OBJECT_WAITS),
-            .wait_ns = estimate_of(study, column + OBJECT_WAIT_NS),
-            .utilisation = estimate_of(study, column + OBJECT_UTILISATION),
-            .length = estimate_of(study, column + OBJECT_LENGTH),
-            .dropped = estimate_of(study, column + OBJECT_DROPPED),
-            .left = estimate_of(study, column + OBJECT_LEFT),
+            .operations = estimate_of(rows, column + OBJECT_OPERATIONS),
+            .waits = estimate_of(rows, column + OBJECT_WAITS),
+            .wait_ns = estimate_of(rows, column + OBJECT_WAIT_NS),
+            .utilisation = estimate_of(rows, column + OBJECT_UTILISATION),
+            .length = estimate_of(rows, column + OBJECT_LENGTH),
+            .dropped = estimate_of(rows, column + OBJECT_DROPPED),
+            .left = estimate_of(rows, column + OBJECT_LEFT),
+            .growth_hz = estimate_of(rows, column + OBJECT_GROWTH_HZ),
         };
     }
 }
 
-static void fill_pools(struct sim_result *result, const struct study *study) {
+static void fill_pools(struct sim_result *result, const struct rows *rows) {
     for (size_t i = 0; i < result->n_pools; i++) {
-        size_t column = replication_pool_column(study->plan, (int)i);
+        size_t column = replication_pool_column(rows->plan, (int)i);
         result->pools[i] = (struct sim_pool_result){
-            .threads = study->plan->pools[i].threads,
-            .cpu_ns = estimate_of(study, column + POOL_CPU_NS),
-            .ready_ns = estimate_of(study, column + POOL_READY_NS),
-            .blocked_ns = estimate_of(study, column + POOL_BLOCKED_NS),
+            .threads = rows->plan->pools[i].threads,
+            .cpu_ns = estimate_of(rows, column + POOL_CPU_NS),
+            .ready_ns = estimate_of(rows, column + POOL_READY_NS),
+            .blocked_ns = estimate_of(rows, column + POOL_BLOCKED_NS),
         };
     }
 }
 
-static void fill_result(struct sim_result *result, const struct study *study) {
+static void fill_result(struct sim_result *result, const struct rows *rows) {
     *result = (struct sim_result){
-        .replications = study->n,
-        .run_ns = estimate_of(study, METRIC_RUN_NS),
-        .tasks = estimate_of(study, METRIC_TASKS),
-        .throughput_hz = estimate_of(study, METRIC_THROUGHPUT_HZ),
-        .response_ns = estimate_of(study, METRIC_RESPONSE_NS),
-        .response_p50_ns = estimate_of(study, METRIC_P50_NS),
-        .response_p95_ns = estimate_of(study, METRIC_P95_NS),
-        .response_p99_ns = estimate_of(study, METRIC_P99_NS),
-        .cpu_utilisation = estimate_of(study, METRIC_CPU_UTILISATION),
-        .cpu_ns = estimate_of(study, METRIC_CPU_NS),
-        .disk_utilisation = estimate_of(study, METRIC_DISK_UTILISATION),
-        .n_objects = (size_t)study->plan->n_objects,
-        .n_pools = (size_t)study->plan->n_pools,
+        .growing = MODEL_NONE,
+        .offered_hz = rows->plan->offered_hz,
+        .replications = rows->n,
+        .run_ns = estimate_of(rows, METRIC_RUN_NS),
+        .tasks = estimate_of(rows, METRIC_TASKS),
+        .throughput_hz = estimate_of(rows, METRIC_THROUGHPUT_HZ),
+        .response_ns = estimate_of(rows, METRIC_RESPONSE_NS),
+        .response_p50_ns = estimate_of(rows, METRIC_P50_NS),
+        .response_p95_ns = estimate_of(rows, METRIC_P95_NS),
+        .response_p99_ns = estimate_of(rows, METRIC_P99_NS),
+        .cpu_utilisation = estimate_of(rows, METRIC_CPU_UTILISATION),
+        .cpu_ns = estimate_of(rows, METRIC_CPU_NS),
+        .disk_utilisation = estimate_of(rows, METRIC_DISK_UTILISATION),
+        .n_objects = (size_t)rows->plan->n_objects,
+        .n_pools = (size_t)rows->plan->n_pools,
     };
-    for (int i = study->n - 1; i >= 0; i--) {
-        const struct replication *replication = &study->replications[i];
+    for (int i = rows->n - 1; i >= 0; i--) {
+        const struct replication *replication = &rows->replications[i];
         result->events += replication->events;
         result->stalls += replication->stalls;
         result->guessed += replication->guessed;
@@ -176,9 +162,11 @@ static void fill_result(struct sim_result *result, const struct study *study) {
     }
     result->objects = memory_alloc(result->n_objects, sizeof *result->objects);
     result->pools = memory_alloc(result->n_pools, sizeof *result->pools);
-    fill_objects(result, study);
-    fill_pools(result, study);
+    fill_objects(result, rows);
+    fill_pools(result, rows);
 }
+
+/* ---- runs that end ---- */
 
 static int or_default(int value, int fallback) {
     return value > 0 ? value : fallback;
@@ -215,17 +203,49 @@ static void close_study(struct study *study) {
     free(study->replications);
 }
 
+static int predict_ending(const struct plan *plan, const struct sim_config *config,
+                          struct sim_result *result, struct error *error) {
+    struct study study = open_study(plan, config);
+    int status = run_study(&study, error);
+    if (status == 0)
+        fill_result(result, &(struct rows){plan, study.replications, study.n});
+    close_study(&study);
+    return status;
+}
+
+/* ---- those that do not ---- */
+
+static void fill_steady(struct sim_result *result, const struct plan *plan,
+                        const struct steady *steady) {
+    const struct estimate none = {NAN, NAN};
+    bool is_steady = steady->regime == REGIME_STEADY;
+    fill_result(result, &(struct rows){plan, steady->replications, steady->n});
+    result->regime = steady->regime;
+    result->growing = steady->growing;
+    result->response_ns = is_steady ? steady->response_ns : none;
+    result->response_p50_ns = is_steady ? steady->response_p50_ns : none;
+    result->response_p95_ns = is_steady ? steady->response_p95_ns : none;
+    result->response_p99_ns = is_steady ? steady->response_p99_ns : none;
+}
+
+static int predict_steady(const struct plan *plan, const struct sim_config *config,
+                          struct sim_result *result, struct error *error) {
+    struct steady steady;
+    int status = steady_find(plan, config, &steady, error);
+    if (status == 0)
+        fill_steady(result, plan, &steady);
+    steady_free(&steady);
+    return status;
+}
+
 int sim_predict(const struct model *model, const struct sim_config *config,
                 struct sim_result *result, struct error *error) {
     memset(result, 0, sizeof *result);
     struct plan *plan = plan_make(model, config, error);
     if (!plan)
         return -1;
-    struct study study = open_study(plan, config);
-    int status = run_study(&study, error);
-    if (status == 0)
-        fill_result(result, &study);
-    close_study(&study);
+    int status = plan->is_steady ? predict_steady(plan, config, result, error)
+                                 : predict_ending(plan, config, result, error);
     plan_free(plan);
     return status;
 }

@@ -29,6 +29,9 @@ static double read_object(double *columns, const struct shared *object, double w
     columns[OBJECT_LENGTH] = object->length_ns / window_ns;
     columns[OBJECT_DROPPED] = object->dropped;
     columns[OBJECT_LEFT] = object->kind == OBJECT_QUEUE ? (double)object->n_items : 0;
+    double grown = (double)object->n_items - (double)object->items_before;
+    columns[OBJECT_GROWTH_HZ] = object->kind == OBJECT_QUEUE ? grown * 1e9 / window_ns : 0;
+    columns[OBJECT_LEAST] = (double)object->least_items;
     return object->kind == OBJECT_DISK ? columns[OBJECT_UTILISATION] : 0;
 }
 
@@ -60,7 +63,7 @@ static void read_tasks(double *row, const struct engine *engine, double window_n
 
 void replication_read(struct replication *replication, const struct engine *engine) {
     const struct plan *plan = engine->plan;
-    double window = engine->now_ns - plan->warmup_ns;
+    double window = engine->now_ns - engine->counted_since_ns;
     double *row = memory_alloc(replication_columns(plan), sizeof *row);
     replication->events = engine->events;
     replication->stalls = engine->stalls;

@@ -28,6 +28,8 @@ enum object_metric {
     OBJECT_LENGTH,
     OBJECT_DROPPED,
     OBJECT_LEFT,
+    OBJECT_GROWTH_HZ, /* queue: by how many items it has grown per second */
+    OBJECT_LEAST,     /* queue: the fewest items in it */
     N_OBJECT_METRICS
 };
 

@@ -17,20 +17,30 @@ struct sim_config {
     int cores;               /* 0 = the model's */
     uint64_t seed;
     double precision;       /* stop when the running time's (open load: response time's) 95 %
-                             * half-width is below this share of its mean; 0 = 0.01 */
+                             * half-width is below this share of its mean; 0 = 0.01, of a load
+                             * without an end 0.05 */
     int min_replications;   /* 0 = 3; at least 2, since one run has no interval */
     int max_replications;   /* 0 = 200 */
     double max_events;      /* after so many no further replication counts, however wide the
-                             * intervals still are; 0 = 3e7, about a second */
+                             * intervals still are; 0 = 3e7, a second or two */
     double arrival_rate_hz; /* > 0: replaces every queue's open arrivals by Poisson arrivals */
-    double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end */
-    double warmup_ns;       /* statistics start here */
+    double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end;
+                             * where arrivals never end: what the run settles to, see steady.h */
+    double warmup_ns;       /* statistics start here, or later where a run is to settle */
     int workers;            /* threads for the replications; 0 = 1 */
 };
 
 struct estimate {
     double mean;
     double half_width; /* of the 95 % confidence interval over replications (Student t) */
+};
+
+enum sim_regime {
+    REGIME_ENDING,    /* a run that ends, or is cut */
+    REGIME_STEADY,    /* goes on for ever; the figures are those that it settles to */
+    REGIME_GROWING,   /* more comes than can be done: a queue grows; response times grow with it and
+                       * are no figures, throughput and utilisation are what is reached */
+    REGIME_UNSETTLED, /* too close to that for so many events to tell; likewise */
 };
 
 struct sim_object_result {
@@ -42,6 +52,7 @@ struct sim_object_result {
     struct estimate length;      /* queue: mean number of items; others: mean number of waiters */
     struct estimate dropped;     /* queue: arrivals from outside that found it full, per run */
     struct estimate left;        /* queue: items still there when the run ends */
+    struct estimate growth_hz;   /* queue: by how many items it has grown per second */
 };
 
 struct sim_pool_result {
@@ -51,6 +62,9 @@ struct sim_pool_result {
 };
 
 struct sim_result {
+    enum sim_regime regime;
+    int growing;       /* REGIME_GROWING: the queue that grows fastest; else MODEL_NONE */
+    double offered_hz; /* arrivals from outside, at all queues; 0: none */
     int replications;
     double events;  /* node visits and clock events of all replications, for speed reporting */
     double stalls;  /* total number of times everything waited for nothing and the engine let the

@@ -87,6 +87,8 @@ static struct item remove_item(struct engine *engine, struct shared *queue) {
     if (++queue->first == queue->capacity)
         queue->first = 0;
     queue->n_items--;
+    if (queue->n_items < queue->least_items)
+        queue->least_items = queue->n_items;
     return item;
 }
 

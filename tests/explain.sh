@@ -51,7 +51,7 @@ check "an object by its own name, with what was decided on the mutex that it cam
 explains_contradictions() {
     explain rwlock_writer_first StartRead && has "is a        rwlock" \
         "    monitor_search: rwlock: a pattern explains 550 of 550 decisions, 82 of them waits" \
-        "    monitor_search: no barrier: 56 of the first 56 decisions contradict it: at 0.009844 s thread 1 (Session) went on, and should have waited, or woken others in StartWrite (rwlock_writer_first.c:43)"
+        "    monitor_search: no barrier: 56 of the first 56 decisions contradict it: at 0.009844 s thread 1 (Session) went on in StartWrite (line 43)"
 }
 check "candidates are told with how much they explain, and what contradicts them with its time, thread and place" explains_contradictions
 explains_by_function() { explain tokens_free_list buffer_get && has "token pool struct buffer_pool"; }

@@ -12,7 +12,7 @@
 layers='base
 debuginfo host model
 formats
-modelgen/notes modelgen/decision_log modelgen/evidence modelgen/pass
+modelgen/notes modelgen/decision_log modelgen/candidates modelgen/evidence modelgen/pass
 modelgen/events
 modelgen/rewrite
 modelgen/threads

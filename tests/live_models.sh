@@ -9,6 +9,7 @@
 #   glib-shared       GLib's, and threads that a library makes
 #   named-lock        functions of the user's catalog
 #   signal_done       signals between threads
+#   licences          System V semaphores, several in one kernel object
 #   roomy-70          a variable that is read in the program's memory
 # What threads do hangs on the machine: of up to three recordings one must agree. The last one is made with a
 # priority that keeps others off, where that is permitted, so that a difference is not put down to them.
@@ -54,7 +55,7 @@ try() {
     fi
 }
 
-for program in bounded_counter pool_slots-3 futures named-lock signal_done roomy-70; do
+for program in bounded_counter pool_slots-3 futures named-lock signal_done licences roomy-70; do
     try $program
 done
 if echo 'int main(void) { return 0; }' | ${CC:-gcc} -fopenmp -x c - -o has_openmp 2>log; then

@@ -129,6 +129,23 @@ does_without_all() {
 }
 check "and all of them" does_without_all
 
+candidates() { "$persik" build-model --list-passes | sed -n 's/^  \([a-z_]*\) (candidate of monitor_search)$/\1/p'; }
+seeks_no_groups() {
+    build_model -i handover_group >out && is_in_groups &&
+        build_model -i handover_group --without group_commit >out && ! is_in_groups &&
+        jq -e '.notes[] | select(contains("built without the candidate group_commit"))' handover_group/model.json
+}
+check "without its candidate the waits have another explanation, and the model says so" seeks_no_groups
+in=handover_group
+check "and so do the decisions" decides monitor_search group_commit "not sought"
+seeks_without_each() {
+    for candidate in $(candidates); do
+        build_model -i handover_group --without "$candidate" >out 2>err || { echo "$candidate" && cat err && return 1; }
+    done
+    [ "$(candidates | wc -l)" -gt 8 ]
+}
+check "each candidate can be left out" seeks_without_each
+
 # The recording that a decision log lies in makes room for the next one.
 records_again() {
     for _ in 1 2; do

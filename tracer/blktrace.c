@@ -1,5 +1,6 @@
 #include "tracer/blktrace.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <linux/blktrace_api.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ static int action_of(uint32_t action) {
         return BLOCK_ISSUED;
     case __BLK_TA_COMPLETE:
         return BLOCK_COMPLETED;
+    case __BLK_TA_REMAP:
+        return BLOCK_REMAPPED;
     default:
         return -1;
     }
@@ -39,12 +42,24 @@ static int kind_of(uint32_t action) {
     return classes & BLK_TC_FLUSH ? BLOCK_FLUSH : -1;
 }
 
-static void add_event(struct blktrace *blktrace, const struct blk_io_trace *event) {
+/* The data of a remap: both devices and where it was before, the most significant byte first. */
+static bool take_origin(struct block_event *event, const void *data, size_t bytes) {
+    struct blk_io_trace_remap remap;
+    if (bytes < sizeof remap)
+        return false;
+    memcpy(&remap, data, sizeof remap);
+    event->from_device = be32toh(remap.device_from);
+    event->from_sector = be64toh(remap.sector_from);
+    return true;
+}
+
+static void add_event(struct blktrace *blktrace, const struct blk_io_trace *event,
+                      const void *data) {
     int action = action_of(event->action);
     int kind = kind_of(event->action);
     if (action < 0 || kind < 0)
         return;
-    *VECTOR_ADD(&blktrace->events) = (struct block_event){
+    struct block_event added = {
         .time_ns = event->time,
         .sector = event->sector,
         .sectors = event->bytes / SECTOR_BYTES,
@@ -53,6 +68,13 @@ static void add_event(struct blktrace *blktrace, const struct blk_io_trace *even
         .action = (enum block_action)action,
         .kind = (enum trace_block_kind)kind,
     };
+    if (action != BLOCK_REMAPPED || take_origin(&added, data, event->pdu_len))
+        *VECTOR_ADD(&blktrace->events) = added;
+}
+
+/* The data of a process message: its name. */
+static void take_name(struct blktrace *blktrace, uint32_t pid, const char *name, size_t bytes) {
+    map_put(&blktrace->kernel, pid, requests_kernel_name(name, bytes));
 }
 
 /* The data of a time message: seconds and nanoseconds. */
@@ -79,8 +101,10 @@ static int read_event(struct blktrace *blktrace, FILE *file, const char *path, c
     if ((event.action >> BLK_TC_SHIFT) & BLK_TC_NOTIFY) {
         if ((event.action & ACTION_MASK) == __BLK_TN_TIMESTAMP)
             take_start(blktrace, data, event.pdu_len);
+        else if ((event.action & ACTION_MASK) == __BLK_TN_PROCESS)
+            take_name(blktrace, event.pid, data, event.pdu_len);
     } else {
-        add_event(blktrace, &event);
+        add_event(blktrace, &event, data);
     }
     return 0;
 }
@@ -99,7 +123,15 @@ int blktrace_read(struct blktrace *blktrace, const char *path, struct error *err
     return status > 0 ? 0 : -1;
 }
 
+void blktrace_name_events(struct blktrace *blktrace) {
+    for (size_t i = 0; i < blktrace->events.count; i++) {
+        struct block_event *event = &blktrace->events.items[i];
+        event->kernel = event->tid > 0 && map_get(&blktrace->kernel, (uint64_t)event->tid, 0) != 0;
+    }
+}
+
 void blktrace_free(struct blktrace *blktrace) {
+    map_free(&blktrace->kernel);
     free(blktrace->events.items);
     *blktrace = (struct blktrace){0};
 }

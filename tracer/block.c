@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -11,15 +10,6 @@ static const char *const point_names[BLOCK_ACTIONS] = {
     [BLOCK_ISSUED] = "block_rq_issue",
     [BLOCK_COMPLETED] = "block_rq_complete",
 };
-
-/* The threads that write back the page cache and the file systems' journals. */
-static bool is_kernel(const char *command, size_t size) {
-    static const char *const names[] = {"kworker/", "jbd2/", "xfsaild/", "btrfs-"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (size >= strlen(names[i]) && strncmp(command, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
 
 static bool has_field(const struct ftrace_event *event, struct tracepoint_field field) {
     return field.size > 0 && (uint32_t)field.offset + field.size <= event->bytes;
@@ -43,7 +33,7 @@ static void handle(const struct ftrace_event *event, void *context) {
         .action = point->action,
         .kind = (enum trace_block_kind)kind,
         .kernel = has_field(event, point->command) &&
-                  is_kernel(data + point->command.offset, point->command.size),
+                  requests_kernel_name(data + point->command.offset, point->command.size),
     };
 }
 

@@ -17,6 +17,7 @@
 #include "formats/trace.h"
 #include "host/pace.h"
 #include "host/quota.h"
+#include "host/served_run.h"
 #include "host/wakeups.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
@@ -164,8 +165,10 @@ static void keep_plain_run(struct collection *collection, const struct launch *l
 
 /* 1: done, 0: something slowed it, and it does not count. */
 static int run_plainly(struct collection *collection, struct error *error) {
-    struct launch launch = {
-        .path = collection->program.path, .args = collection->options->args, .quiet = true};
+    struct launch launch = {.path = collection->program.path,
+                            .args = collection->options->args,
+                            .quiet = true,
+                            .may_leave = true};
     struct error failure;
     struct pace *pace = begin_run(collection, error);
     if (!pace)
@@ -177,6 +180,8 @@ static int run_plainly(struct collection *collection, struct error *error) {
         return -1;
     if (failed)
         stop_plain_runs(collection, failure.text);
+    else if (served_run_outcome() == SERVED_LEFT)
+        stop_plain_runs(collection, "it is a server that somebody asks by hand, in one run only");
     else if (!ends_as_first(collection, &launch))
         stop_plain_runs(collection,
                         "a run ended otherwise than the first one and does not count: undo with "
@@ -718,6 +723,13 @@ static int collect_evictions(struct collection *collection, struct error *error)
     return 0;
 }
 
+/* What others ask by hand they ask once; who was ended before time ran otherwise than others would.
+ */
+static bool may_be_repeated(const struct collection *collection) {
+    return WIFEXITED(collection->launch.status) && !collection->launch.signal &&
+           served_run_outcome() != SERVED_BY_HAND;
+}
+
 /* What shows what the traced run, which ended well, would have been without probes, and what
  * losing its caches costs. */
 static int run_others(struct collection *collection, struct error *error) {
@@ -739,7 +751,7 @@ static int collect(struct collection *collection, struct error *error) {
         status = run_traced_steadily(collection, error);
     if (!status)
         status = judge_traced(collection, error);
-    if (!status && WIFEXITED(collection->launch.status) && !collection->launch.signal)
+    if (!status && may_be_repeated(collection))
         status = run_others(collection, error);
     wraps_tell(collection->raw, &collection->lacks);
     if (!status)

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "tracer/attribution.h"
 #include "tracer/endings.h"
 #include "tracer/symbols.h"
 
@@ -500,18 +501,25 @@ static void end_process(struct converter *converter) {
 
 static void convert_blocks(struct converter *converter) {
     const struct convert_input *input = converter->input;
-    struct trace *trace = converter->trace;
-    unsigned long long kernel = 0;
-    for (size_t i = 0; i < input->requests->count; i++)
-        kernel += input->requests->items[i].kernel;
-    trace->blocks =
-        requests_of_threads(input->requests, converter->threads.items, converter->threads.count,
-                            input->start_mono_ns, &trace->n_blocks);
+    struct attribution_run run = {converter->threads.items, converter->threads.count,
+                                  input->end_mono_ns - input->start_mono_ns};
+    struct attribution found = attribute_directly(input->requests, &run, input->start_mono_ns);
+    size_t kernel = found.account.of[CAUSE_KERNEL].requests;
     if (kernel > 0)
         lacks_add(converter->lacks,
-                  "%llu block requests of the kernel's own (write-back, journal): they belong to "
-                  "no thread",
+                  "%zu block requests of the kernel's own (write-back, journal): they belong to no "
+                  "thread",
                   kernel);
+    if (found.n_blocks > 0 && found.n_blocks < input->requests->count) {
+        char *text = block_account_tell(&found.account);
+        lacks_add(converter->lacks, "block I/O of others: of %s", text);
+        free(text);
+    }
+    free(converter->trace->blocks);
+    converter->trace->blocks = found.blocks;
+    converter->trace->n_blocks = found.n_blocks;
+    found.blocks = NULL;
+    attribution_free(&found);
 }
 
 /* What the program wrote there may be anything. */

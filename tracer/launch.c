@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "host/rerun.h"
+#include "host/served_run.h"
 
 _Noreturn static void become_program(const struct launch *launch, int go, int failed) {
     char byte;
@@ -80,6 +81,7 @@ static uint64_t children_cpu_ns(pid_t pid) {
 
 int launch_finish(struct launch *launch, struct error *error) {
     interrupt_program(launch->pid);
+    struct served_run *served = served_run_begin(launch->pid, launch->args[0], launch->may_leave);
     launch->start_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     ssize_t started = write(launch->go, "g", 1);
     int cause = 0;
@@ -91,10 +93,14 @@ int launch_finish(struct launch *launch, struct error *error) {
     while (wait4(launch->pid, &launch->status, 0, &usage) < 0 && errno == EINTR)
         ;
     launch->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
+    struct error unserved;
+    int served_status = served_run_end(served, &launch->status, &unserved);
     launch->signal = interrupt_signal();
     close(launch->go);
     close(launch->failed);
     if (started != 1 || told == sizeof cause)
         return error_set(error, "%s: %s: it cannot be run", launch->path, strerror(cause));
-    return 0;
+    if (served_status != 0)
+        *error = unserved;
+    return served_status;
 }

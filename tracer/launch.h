@@ -12,6 +12,7 @@ struct launch {
     const char *path;
     char *const *args;
     char *const *environment; /* NULL: ours */
+    bool may_leave;           /* as in host/served_run.h: a traced run follows */
     bool quiet;               /* nobody wants its output: see rerun_aside() */
     /* Started by launch_prepare(). */
     pid_t pid;
@@ -28,8 +29,8 @@ struct launch {
  * cannot, or no run is to be begun any more. */
 int launch_prepare(struct launch *launch, struct error *error);
 
-/* Lets it exec and waits for its end. Signals go to it, see base/interrupt.h. -1 and `error` when
- * the exec failed. */
+/* Lets it exec and waits for its end; a server's as host/served_run.h says. Signals go to it, see
+ * base/interrupt.h. -1 and `error` when the exec failed, or a server did not serve as planned. */
 int launch_finish(struct launch *launch, struct error *error);
 
 #endif

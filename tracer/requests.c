@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/memory.h"
 
 #define SECTOR_BYTES 512u
 
 struct pairing {
-    struct block_events queued; /* not issued yet */
+    struct block_events queued;   /* not issued yet */
+    struct block_events remapped; /* not queued yet at the new device; who queued it before */
     struct {
         size_t count, capacity;
         struct under_way {
@@ -38,21 +38,45 @@ static bool overlap(const struct block_event *queued, const struct block_event *
            issued->sector < queued->sector + queued->sectors;
 }
 
+static void set_queued(struct block_request *request, const struct block_event *queued) {
+    request->block.queued_ns = queued->time_ns;
+    request->block.tid = queued->tid;
+    request->block.kind = queued->kind;
+    request->kernel = queued->kernel;
+}
+
+/* Two threads may ask for the same sectors at once: each has a request of its own, which most often
+ * it issues itself. Takes the one that fits best. False: none is just what was issued. */
+static bool take_same(struct pairing *pairing, const struct block_event *issued,
+                      struct block_request *request) {
+    struct block_events *queued = &pairing->queued;
+    size_t best = queued->count;
+    for (size_t i = 0; i < queued->count; i++) {
+        const struct block_event *event = &queued->items[i];
+        if (event->device == issued->device && event->sector == issued->sector &&
+            event->sectors == issued->sectors &&
+            (best == queued->count || (event->tid == issued->tid && event->kind == issued->kind)))
+            best = i;
+    }
+    if (best == queued->count)
+        return false;
+    set_queued(request, &queued->items[best]);
+    memmove(&queued->items[best], &queued->items[best + 1],
+            (--queued->count - best) * sizeof *queued->items);
+    return true;
+}
+
 /* Takes what `issued` covers from the queued ranges. The request is the thread's that queued the
  * earliest of them. */
-static void take_queued(struct pairing *pairing, const struct block_event *issued,
+static void take_queued(struct block_events *queued_events, const struct block_event *issued,
                         struct block_request *request) {
     uint64_t end = issued->sector + issued->sectors;
     size_t kept = 0;
-    for (size_t i = 0; i < pairing->queued.count; i++) {
-        struct block_event queued = pairing->queued.items[i];
+    for (size_t i = 0; i < queued_events->count; i++) {
+        struct block_event queued = queued_events->items[i];
         bool met = overlap(&queued, issued);
-        if (met && (!request->block.queued_ns || queued.time_ns < request->block.queued_ns)) {
-            request->block.queued_ns = queued.time_ns;
-            request->block.tid = queued.tid;
-            request->block.kind = queued.kind;
-            request->kernel = queued.kernel;
-        }
+        if (met && (!request->block.queued_ns || queued.time_ns < request->block.queued_ns))
+            set_queued(request, &queued);
         uint64_t queued_end = queued.sector + queued.sectors;
         if (met && queued_end > end) { /* the rest comes with another request */
             queued.sectors = (uint32_t)(queued_end - end);
@@ -60,9 +84,23 @@ static void take_queued(struct pairing *pairing, const struct block_event *issue
             met = false;
         }
         if (!met)
-            pairing->queued.items[kept++] = queued;
+            queued_events->items[kept++] = queued;
     }
-    pairing->queued.count = kept;
+    queued_events->count = kept;
+}
+
+/* The same request again, which the driver had given back? */
+static bool is_again(struct pairing *pairing, const struct block_event *event) {
+    for (size_t i = 0; i < pairing->issued.count && event->sectors > 0; i++) {
+        const struct under_way *under_way = &pairing->issued.items[i];
+        struct trace_block *block = &pairing->requests->items[under_way->request].block;
+        if (block->device == event->device && under_way->sector == event->sector &&
+            under_way->end == event->sector + event->sectors) {
+            block->issued_ns = event->time_ns;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void issue(struct pairing *pairing, const struct block_event *event) {
@@ -72,11 +110,52 @@ static void issue(struct pairing *pairing, const struct block_event *event) {
                                               .bytes = event->sectors * SECTOR_BYTES,
                                               .kind = event->kind},
                                     .kernel = event->kernel};
-    take_queued(pairing, event, &request);
+    if (event->sectors == 0 || !take_same(pairing, event, &request))
+        take_queued(&pairing->queued, event, &request);
+    if (!request.block.queued_ns && is_again(pairing, event))
+        return;
+    if (event->sectors == 0 && request.block.kind == BLOCK_WRITE)
+        request.block.kind = BLOCK_FLUSH; /* a write of nothing, with a flush before it */
     *VECTOR_ADD(&pairing->issued) = (struct under_way){.request = pairing->requests->count,
                                                        .sector = event->sector,
                                                        .end = event->sector + event->sectors};
     *VECTOR_ADD(pairing->requests) = request;
+}
+
+/* ---- from one device to another ---- */
+
+static void queue(struct pairing *pairing, const struct block_event *event) {
+    struct block_request origin = {0};
+    take_queued(&pairing->remapped, event, &origin);
+    struct block_event queued = *event;
+    if (origin.block.queued_ns) {
+        queued.time_ns = origin.block.queued_ns;
+        queued.tid = origin.block.tid;
+        queued.kind = origin.block.kind;
+        queued.kernel = origin.kernel;
+    }
+    *VECTOR_ADD(&pairing->queued) = queued;
+}
+
+/* Where the other device had it queued, it comes to this one from whoever did that. It may have
+ * been queued here in the same microsecond. */
+static void remap(struct pairing *pairing, const struct block_event *event) {
+    struct block_event old = *event;
+    struct block_request origin = {0}, here = {0};
+    old.device = event->from_device;
+    old.sector = event->from_sector;
+    take_queued(&pairing->queued, &old, &origin);
+    if (!origin.block.queued_ns)
+        return;
+    struct block_event queued = *event;
+    queued.time_ns = origin.block.queued_ns;
+    queued.tid = origin.block.tid;
+    queued.kind = origin.block.kind;
+    queued.kernel = origin.kernel;
+    if (take_same(pairing, event, &here))
+        *VECTOR_ADD(&pairing->queued) = queued;
+    else
+        *VECTOR_ADD(&pairing->remapped) = queued;
 }
 
 /* A device may report a request in parts, front to back; the last one counts. */
@@ -104,52 +183,26 @@ void requests_pair(struct block_requests *requests, struct block_events *events)
     for (size_t i = 0; i < events->count; i++) {
         const struct block_event *event = &events->items[i];
         if (event->action == BLOCK_QUEUED)
-            *VECTOR_ADD(&pairing.queued) = *event;
+            queue(&pairing, event);
         else if (event->action == BLOCK_ISSUED)
             issue(&pairing, event);
-        else
+        else if (event->action == BLOCK_COMPLETED)
             complete(&pairing, event);
+        else
+            remap(&pairing, event);
     }
     free(pairing.queued.items);
+    free(pairing.remapped.items);
     free(pairing.issued.items);
 }
 
-static uint64_t since(uint64_t start_ns, uint64_t time_ns) {
-    return time_ns > start_ns ? time_ns - start_ns : 0;
-}
-
-static uint64_t block_start(const struct trace_block *block) {
-    return block->queued_ns ? block->queued_ns : block->issued_ns;
-}
-
-static int compare_blocks(const void *left, const void *right) {
-    uint64_t a = block_start(left);
-    uint64_t b = block_start(right);
-    return (a > b) - (a < b);
-}
-
-struct trace_block *requests_of_threads(const struct block_requests *requests,
-                                        const struct trace_thread *threads, size_t n_threads,
-                                        uint64_t start_ns, size_t *n) {
-    struct map ours = MAP_EMPTY;
-    for (size_t t = 0; t < n_threads; t++)
-        map_put(&ours, (uint64_t)threads[t].tid, 1);
-    struct trace_block *blocks = memory_alloc(requests->count, sizeof *blocks);
-    *n = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct trace_block *block = &requests->items[i].block;
-        if (!map_get(&ours, (uint64_t)block->tid, 0))
-            continue;
-        blocks[*n] = *block;
-        blocks[*n].queued_ns = since(start_ns, block->queued_ns);
-        blocks[*n].issued_ns = since(start_ns, block->issued_ns);
-        blocks[*n].completed_ns = since(start_ns, block->completed_ns);
-        ++*n;
-    }
-    if (*n > 0)
-        qsort(blocks, *n, sizeof *blocks, compare_blocks);
-    map_free(&ours);
-    return blocks;
+bool requests_kernel_name(const char *command, size_t size) {
+    static const char *const names[] = {"kworker", "jbd2/", "xfsaild/", "btrfs-", "loop"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (size >= strlen(names[i]) && strncmp(command, names[i], strlen(names[i])) == 0)
+            return strcmp(names[i], "loop") != 0 ||
+                   (size > 4 && command[4] >= '0' && command[4] <= '9');
+    return false;
 }
 
 int requests_kind(const char *rwbs, size_t size) {

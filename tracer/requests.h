@@ -12,7 +12,9 @@
 enum block_action {
     BLOCK_QUEUED, /* a thread handed in a range of sectors */
     BLOCK_ISSUED, /* the driver got a request; it may join several ranges, or be part of one */
-    BLOCK_COMPLETED
+    BLOCK_COMPLETED,
+    BLOCK_REMAPPED /* what was queued for another device goes on to this one: a device mapper's, or
+                    * from a partition to its disk */
 };
 
 struct block_event {
@@ -24,6 +26,9 @@ struct block_event {
     enum block_action action;
     enum trace_block_kind kind;
     bool kernel; /* by a thread of the kernel: write-back, a journal */
+    /* BLOCK_REMAPPED: where it was queued before. */
+    uint32_t from_device;
+    uint64_t from_sector;
 };
 
 struct block_events {
@@ -41,17 +46,16 @@ struct block_requests {
     struct block_request *items; /* by time of issue */
 };
 
-/* Sorts the events by time, then pairs them. A request whose queueing was not seen has queued_ns 0
- * and the thread that issued it; one that was still under way at the end has completed_ns 0. Ranges
- * that were queued and never issued are left out. */
+/* Sorts the events by time, then pairs them, by their sectors: what was merged, split or reordered
+ * on its way needs no events of its own. A request that the driver gave back and got again is one.
+ * What was remapped keeps the thread that queued it for the other device. A request whose queueing
+ * was not seen has queued_ns 0 and the thread that issued it; one that was still under way at the
+ * end has completed_ns 0. Ranges that were queued and never issued are left out. */
 void requests_pair(struct block_requests *requests, struct block_events *events);
 
-/* Those that one of the threads queued, in the order of their beginning, with times since the
- * moment that is `start_ns` on the events' clock. Allocated; `n` gets how many. What the kernel
- * writes back later belongs to no thread, and not surely to the program. */
-struct trace_block *requests_of_threads(const struct block_requests *requests,
-                                        const struct trace_thread *threads, size_t n_threads,
-                                        uint64_t start_ns, size_t *n);
+/* Is this the name of a thread of the kernel that writes back the page cache or a file system's
+ * journal, or serves a loop device? At most `size` bytes of it. */
+bool requests_kernel_name(const char *command, size_t size);
 
 /* The kernel's letters for a request ("WS", "RAM", "FF"; see blkparse(1), RWBS), at most `size` of
  * them. -1: neither reads, writes, flushes nor discards. */

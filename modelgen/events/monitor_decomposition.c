@@ -151,7 +151,7 @@ static int *find_owners(const struct splitter *splitter, const int *told, size_t
     for (size_t o = 0; o < n; o++) {
         int mutex = class_of[o];
         if (mutex == (int)n || !sections->objects[mutex].alone ||
-            (double)untold[mutex] > evidence.untold_sections * (double)all[mutex])
+            (double)untold[mutex] > evidence.violation_share * (double)all[mutex])
             own[o] = -1;
     }
     object_users_free(&users);

@@ -17,6 +17,8 @@ enum object_origin {
     ORIGIN_PARKING,          /* rewrite/parked_workers.h */
     ORIGIN_COUNTDOWN,        /* rewrite/completion_countdowns.h */
     ORIGIN_FUTURE,           /* rewrite/futures.h */
+    ORIGIN_SYSV_SEMAPHORE,   /* rewrite/sysv_semaphores.h */
+    ORIGIN_OUTSIDE,          /* rewrite/requests_as_tasks.h */
 };
 
 /* The new objects in the order of their addresses. {0}: there are none. */

@@ -19,7 +19,7 @@ struct cuts {
     size_t count, capacity;
 };
 
-#define THREAD_STATES_CUTS 4
+#define THREAD_STATES_CUTS 5
 
 struct thread_states {
     const struct trace_thread *thread;

@@ -52,7 +52,7 @@ static bool are_same(const struct decided *decided, size_t size, bool meet) {
     for (size_t k = 1; k < size; k++)
         if (decided[k].edges != decided[0].edges || decided[k].count != decided[0].count)
             return false;
-    return size > 1 ? (double)decided[0].count >= (meet ? 2 : evidence.decisions_alike) : meet;
+    return size > 1 ? (double)decided[0].count >= (meet ? 2 : evidence.times_alike) : meet;
 }
 
 /* Does one thread of the pool, always the same, have a role of its own? */

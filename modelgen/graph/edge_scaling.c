@@ -120,7 +120,7 @@ static struct scaling with_offset(const struct peg_builder *builder, const struc
     if (rounds.growth <= 0 || loop->factor <= 0)
         return rounds;
     double counted = loop->factor * builder->in->pools->pools[rounds.pool].size;
-    if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > evidence.rounds_off)
+    if (lround(dist_mean(stays) + 1) != lround(counted + loop->offset))
         return rounds;
     if (loop->offset > 0)
         rounds.growth = counted / (counted + loop->offset);
@@ -272,7 +272,7 @@ bool edge_scaling_is_split(const struct peg_builder *builder, const struct peg_e
         return false;
     if (pool->team)
         return pool->team->splits && !takes_on_way(builder, draft);
-    return scaling->share > evidence.cost_split || is_in_part(builder, draft);
+    return scaling->share > evidence.majority || is_in_part(builder, draft);
 }
 
 /* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 
@@ -54,7 +56,7 @@ struct intraclass_correlation intraclass_correlation_find(const struct peg_build
     free(sum);
     double share = squares > 0 ? products / pairs / (squares / (double)n) : 0;
     /* The standard error of no correlation is one by the root of the number of pairs. */
-    return share > evidence.correlation_errors / sqrt(pairs / 2)
+    return share > gsl_cdf_ugaussian_Qinv(evidence.chance) / sqrt(pairs / 2)
                ? (struct intraclass_correlation){fmin(share, 1), pool->size}
                : (struct intraclass_correlation){0};
 }

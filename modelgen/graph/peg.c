@@ -14,7 +14,7 @@
 #include "modelgen/graph/self_scheduled_work.h"
 #include "modelgen/graph/single_sections.h"
 #include "modelgen/graph/state_splitting.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/explanation.h"
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64

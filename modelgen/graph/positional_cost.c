@@ -59,7 +59,7 @@ static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
         count += parts[k].count;
     }
     if (count == (double)n)
-        return sum > evidence.position_main * pool_ns;
+        return sum > evidence.majority * pool_ns;
     for (size_t k = 0; k < n; k++) {
         double mean = mean_of(&parts[k]), deviation = mean - sum / count;
         between += parts[k].count * deviation * deviation;
@@ -67,8 +67,8 @@ static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
     }
     double groups = (double)n - 1, rest = count - (double)n;
     double ratio = between / groups / (within / rest);
-    return sum > evidence.position_share * pool_ns &&
-           (within == 0 || gsl_cdf_fdist_Q(ratio, groups, rest) < evidence.position_chance);
+    return sum > evidence.matters * pool_ns &&
+           (within == 0 || gsl_cdf_fdist_Q(ratio, groups, rest) < evidence.chance);
 }
 
 void positional_cost_find(const struct peg_builder *builder, struct peg_edge *draft,

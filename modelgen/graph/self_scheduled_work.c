@@ -45,7 +45,7 @@ static int draft_supply(struct model *model, int pool, int threads, const char *
 /* The edge without the computation that its threads take. */
 static void keep_rest(struct edge *edge, double share) {
     model_builder_make_no_share(&edge->cpu_scaling);
-    double rest = share < 1 - evidence.cost_part ? 1 - share : 0;
+    double rest = share < 1 - evidence.negligible ? 1 - share : 0;
     edge->cpu_ns.mean *= rest;
     for (size_t i = 0; i < edge->cpu_ns.n_values; i++)
         edge->cpu_ns.values[i] *= rest;

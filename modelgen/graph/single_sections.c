@@ -156,7 +156,7 @@ static bool is_told(const struct peg_builder *builder, int edge, const struct le
  * index, or -1. */
 static int edge_of_one(const struct peg_builder *builder, const struct leaving *leavings, size_t n,
                        const struct thread_pool *pool, enum taker *taker) {
-    bool many = (double)n >= evidence.single_rounds * pool->size, told = false;
+    bool many = (double)n >= evidence.times_alike * pool->size, told = false;
     struct loop_passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
     bool *taken = memory_alloc(n, sizeof *taken);
     for (size_t i = 0; i < n; i++)
@@ -238,7 +238,7 @@ static bool find_busy(const struct peg_builder *builder, const struct peg_edge *
         return false;
     *rest = (all - most) / (double)(n - n_rounds) / (most / (double)n_rounds);
     return *rest <= evidence.single_rest &&
-           (double)few <= evidence.single_low_rounds * (double)n_rounds;
+           (double)few <= evidence.unlike_rounds * (double)n_rounds;
 }
 
 /* Is it always the pool's creator who does it? */
@@ -261,7 +261,7 @@ enum taker single_sections_split_cpu(const struct peg_builder *builder, struct p
     enum taker taker = TAKER_ANY;
     double rest = 0;
     if (find_busy(builder, draft, taken, &rest) &&
-        ((double)n >= evidence.single_rounds * pool->size || rest <= evidence.single_none ||
+        ((double)n >= evidence.times_alike * pool->size || rest <= evidence.negligible ||
          is_creator(builder->in->pools, &draft->passes, taken)))
         taker = judge(&draft->passes, taken, pool);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)

@@ -145,8 +145,8 @@ static bool split_at_depth(struct peg_builder *builder, size_t depth, double bes
         for (size_t j = 0; j < n && !stays_whole; j++) {
             if (j > 0 && from[j].before == from[j - 1].before)
                 continue;
-            double distance = history_distance(from, n, from[j].before,
-                                               depth > 1 ? evidence.deep_seen : evidence.ways_seen);
+            double distance = history_distance(
+                from, n, from[j].before, depth > 1 ? evidence.deep_seen : evidence.times_seen);
             if (distance > best) {
                 best = distance;
                 best_node = from[j].node;

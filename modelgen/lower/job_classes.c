@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/evidence.h"
@@ -79,7 +81,7 @@ static bool are_in_order(const struct moves *puts, const struct moves *gets) {
     double wrong = 0;
     for (size_t i = 0; i < gets->count; i++)
         wrong += gets->items[i].time_ns < puts->items[i].time_ns;
-    return wrong <= evidence.early_gets * (double)gets->count;
+    return wrong <= evidence.violation_share * (double)gets->count;
 }
 
 static struct step *step_of(const struct stream *streams, const struct move *move) {
@@ -155,12 +157,12 @@ static double variance_of_mean(const struct ways *ways) {
 
 /* Does one of them compute so much more that the running time shows it? */
 static bool compute_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
-    if (a->total < evidence.ways_seen || b->total < evidence.ways_seen)
+    if (a->total < evidence.times_seen || b->total < evidence.times_seen)
         return true;
     double mean_a = a->cpu_ns / a->total, mean_b = b->cpu_ns / b->total;
-    double differ = fabs(mean_a - mean_b);
-    return differ < evidence.job_cost_distance * fmax(mean_a, mean_b) ||
-           differ < evidence.job_cost_errors * sqrt(variance_of_mean(a) + variance_of_mean(b)) ||
+    double differ = fabs(mean_a - mean_b),
+           standard_errors = gsl_cdf_ugaussian_Qinv(evidence.chance);
+    return differ < standard_errors * sqrt(variance_of_mean(a) + variance_of_mean(b)) ||
            differ * fmin(a->total, b->total) < noticed_ns;
 }
 
@@ -223,7 +225,8 @@ static int tell_kinds(struct sources *sources, double noticed_ns) {
             if (alike == n && are_alike(&source->ways, &kinds[k], noticed_ns))
                 alike = k;
         }
-        int kind = alike == n && n > 0 && source->ways.total < evidence.ways_seen ? nearest : alike;
+        int kind =
+            alike == n && n > 0 && source->ways.total < evidence.times_seen ? nearest : alike;
         n += kind == n;
         add_ways(&kinds[kind], &source->ways);
         source->kind = kind + 1;

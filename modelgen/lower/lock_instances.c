@@ -47,13 +47,13 @@ static void choose(const struct sections *sections, int class_id, const struct l
                    bool *chosen, struct model *model) {
     int few[INSTANCES_LIMIT], n_few = 0, next;
     double covered_ns = 0;
-    while (!class->is_monitor && covered_ns < evidence.class_covered * class->wait_ns &&
+    while (!class->is_monitor && covered_ns < evidence.recall * class->wait_ns &&
            n_few < INSTANCES_LIMIT && (next = hottest(sections, class_id, chosen)) >= 0) {
         covered_ns += sections->objects[next].wait_ns;
         chosen[next] = true;
         few[n_few++] = next;
     }
-    if (covered_ns >= evidence.class_covered * class->wait_ns) {
+    if (covered_ns >= evidence.recall * class->wait_ns) {
         notes_add(model,
                   "%zu locks are used at the same place; those with %.0f %% of the waiting (%d) "
                   "are modelled each on its own, as many for any number of threads; waiting for "
@@ -71,7 +71,7 @@ bool *lock_instances_find(const struct sections *sections, double life_ns, struc
     bool *chosen = memory_alloc(sections->n_objects + 1, sizeof *chosen);
     struct lock_class *classes = find_classes(sections);
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (classes[o].n_members > 1 && classes[o].wait_ns > evidence.class_waits * life_ns)
+        if (classes[o].n_members > 1 && classes[o].wait_ns > evidence.waiting_matters * life_ns)
             choose(sections, (int)o, &classes[o], chosen, model);
     free(classes);
     return chosen;

@@ -19,11 +19,13 @@
 static void find_task_queues(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
     const struct monitors *monitors = writer->in->monitors;
-    writer->feeds_tasks = memory_alloc(monitors->n_guards, sizeof(bool));
+    writer->feeds_tasks = memory_alloc(monitors->explanations.count, sizeof(bool));
     for (size_t s = 0; s < sections->n_sections; s++) {
         int pool = writer->in->pools->pool_of[sections->sections[s].thread];
-        for (size_t g = 0; pool == writer->task_pool && g < monitors->n_guards; g++)
-            writer->feeds_tasks[g] |= monitors->guards[g].waits[monitors->class_of[s]];
+        for (struct explanation *e = NULL;
+             pool == writer->task_pool && (e = explanation_next(monitors, BY_COUNTER, e));)
+            writer->feeds_tasks[explanation_index(monitors, e)] |=
+                e->counter.waits[monitors->class_of[s]];
     }
 }
 
@@ -65,14 +67,15 @@ static int **find_unlocks(const struct trace *trace, const struct sections *sect
 /* What is special about each guard's items, and how they are told of. */
 static void look_at_guards(struct writer *writer) {
     const struct lower_input *in = writer->in;
-    size_t n = in->monitors->n_guards;
+    size_t n = in->monitors->explanations.count;
     writer->self_feeding = memory_alloc(n + 1, sizeof *writer->self_feeding);
     writer->scatter = memory_alloc(n + 1, sizeof *writer->scatter);
     writer->when_empty = memory_alloc(n + 1, sizeof *writer->when_empty);
     for (size_t g = 0; g < n; g++) {
         writer->self_feeding[g] = self_feeding_queue_total(in, &writer->poison_pills, g);
         writer->scatter[g] = scatter_of(in, &writer->poison_pills, g);
-        writer->when_empty[g] = wake_policy_when_empty(writer, &in->monitors->guards[g]);
+        writer->when_empty[g] =
+            wake_policy_when_empty(writer, &in->monitors->explanations.items[g]);
     }
 }
 
@@ -97,6 +100,8 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
     for (size_t p = 0; p < n_pools; p++)
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer.task_pool].cpu_ns)
             writer.task_pool = (int)p;
+    if (in->outside && in->outside->n > 0)
+        writer.task_pool = MODEL_NONE; /* what comes from outside is the work */
     find_users(&writer);
     writer.section_of_unlock = find_unlocks(in->trace, in->sections);
     writer.is_instance = lock_instances_find(in->sections, writer.life_ns, model);
@@ -207,7 +212,15 @@ static void write_fork(struct writer *writer, size_t index, const struct trace_r
     step->use.amount.count = record->value;
 }
 
+static void write_task_end(struct writer *writer, size_t index, const struct trace_record *record) {
+    writer_add_step(writer, NODE_TASK_END, index, record->start_ns, record->start_ns);
+}
+
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    if (record->api == ROLE_task_end) {
+        write_task_end(writer, index, record);
+        return;
+    }
     int object = sections_object(writer->in->sections, record);
     if (write_poison_pill(writer, index, record, object) ||
         lower_calls_named(writer, index, record, object) ||

@@ -6,6 +6,7 @@
 
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/threads/thread_pools.h"
 
@@ -18,6 +19,7 @@ struct lower_input {
     struct monitors *monitors; /* guards get their model objects */
     const struct thread_states *timelines;
     const struct disk_service *disks;
+    struct outside_queues *outside; /* give their distributions to the model */
     const uint32_t *places;     /* per context: see source_places */
     double insignificant_share; /* of the run */
 };

@@ -5,7 +5,7 @@
 #include "modelgen/lower/lower_sections.h"
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/self_scheduled_loops.h"
-#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/monitor.h"
 
 #define EVERYBODY 1e9 /* how many waiters a broadcast wakes */
 
@@ -15,7 +15,7 @@ static bool write_poison_pill(struct writer *writer, size_t record, int section)
     if (g >= 0 &&
         poison_pills_of(&writer->poison_pills, (size_t)g, (size_t)section) == POISON_PILL_FIRST) {
         uint64_t time_ns = writer->in->sections->sections[section].acquire_ns;
-        int object = objects_guard(writer, &writer->in->monitors->guards[g]);
+        int object = objects_guard(writer, &writer->in->monitors->explanations.items[g]);
         writer_add_step(writer, NODE_CLOSE, record, time_ns, time_ns)->use.object = object;
     }
     return g >= 0;

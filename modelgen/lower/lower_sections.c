@@ -1,23 +1,22 @@
 #include "modelgen/lower/lower_sections.h"
 
 #include "modelgen/lower/object_selection.h"
-#include "modelgen/sync/patterns.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
 
 /* Does a section that acts so draw a number, when it begins or at its end? If it also waits for a
  * turn, that of the number that it has drawn. */
-static bool draws(const struct pattern *pattern, unsigned acts, bool at_end) {
-    if (pattern->in_steps)
+static bool draws(const struct explanation *pattern, unsigned acts, bool at_end) {
+    if (pattern->pattern.in_steps)
         return !at_end && (acts & ACT_DRAW);
-    if (pattern->draws_when_passing)
+    if (pattern->pattern.draws_when_passing)
         return at_end && (acts & ACT_PASS);
     return (acts & ACT_DRAW) && at_end == !(acts & ACT_TURN);
 }
 
 /* What a piece of work of equal steps is about to go through says what the thread does next. */
-static void follow_phase(struct writer *writer, const struct pattern *pattern,
+static void follow_phase(struct writer *writer, const struct explanation *pattern,
                          enum node_kind kind) {
-    if (!pattern_has_pieces(pattern))
+    if (!pattern_has_pieces(&pattern->pattern))
         return;
     if (kind == NODE_DRAW)
         writer->phase = 1;
@@ -43,12 +42,12 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
     uint64_t end = at_end ? start : section_passed_ns(sections, section);
-    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
-        struct pattern *pattern = &writer->in->monitors->patterns[p];
+    for (struct explanation *pattern = NULL;
+         (pattern = explanation_next(writer->in->monitors, BY_PATTERN, pattern));) {
         for (size_t n = 0; n < sizeof nodes / sizeof *nodes; n++) {
-            bool does = pattern->acts[section_index] & nodes[n].act;
+            bool does = pattern->pattern.acts[section_index] & nodes[n].act;
             if (nodes[n].act == ACT_DRAW)
-                does = draws(pattern, pattern->acts[section_index], at_end);
+                does = draws(pattern, pattern->pattern.acts[section_index], at_end);
             if (!does || nodes[n].at_end != at_end)
                 continue;
             int object = objects_pattern(writer, pattern);
@@ -57,8 +56,9 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
             step->use.object = object;
             if (!at_end && nodes[n].kind != NODE_DRAW)
                 step->use.mutex = mutex;
-            if (pattern->in_groups && nodes[n].kind == NODE_TURN)
-                step->outcome = pattern->acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
+            if (pattern->pattern.in_groups && nodes[n].kind == NODE_TURN)
+                step->outcome =
+                    pattern->pattern.acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
             follow_phase(writer, pattern, nodes[n].kind);
         }
     }
@@ -66,10 +66,10 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
 
 void lower_sections_first_draws(struct writer *writer, uint64_t time_ns) {
     size_t none = writer->in->trace->threads[writer->thread].n_records;
-    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
-        struct pattern *pattern = &writer->in->monitors->patterns[p];
-        if (!pattern->draws_when_passing ||
-            pattern_first(writer->in->monitors, pattern, writer->thread, ACT_PASS) ==
+    for (struct explanation *pattern = NULL;
+         (pattern = explanation_next(writer->in->monitors, BY_PATTERN, pattern));) {
+        if (!pattern->pattern.draws_when_passing ||
+            pattern_first(writer->in->monitors, &pattern->pattern, writer->thread, ACT_PASS) ==
                 PATTERN_NO_SECTION)
             continue;
         int object = objects_pattern(writer, pattern);
@@ -83,9 +83,9 @@ void lower_sections_draws_after(struct writer *writer, size_t index,
     uint64_t end = trace_end_ns(record);
     if (poison_pills_of_call(&writer->poison_pills, writer->thread, index) == POISON_PILL_TAKEN)
         return;
-    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
-        struct pattern *pattern = &writer->in->monitors->patterns[p];
-        const struct trace_record *like = pattern->drawn_after;
+    for (struct explanation *pattern = NULL;
+         (pattern = explanation_next(writer->in->monitors, BY_PATTERN, pattern));) {
+        const struct trace_record *like = pattern->pattern.drawn_after;
         if (!like || like->api != record->api ||
             writer_place(writer, like) != writer_place(writer, record))
             continue;
@@ -94,16 +94,16 @@ void lower_sections_draws_after(struct writer *writer, size_t index,
     }
 }
 
-static struct step_amount amount_taken(const struct writer *writer, const struct guard *guard,
+static struct step_amount amount_taken(const struct writer *writer, const struct explanation *guard,
                                        int section_index) {
-    bool several = guard->take > 1;
-    return (struct step_amount){.count = guard->units ? guard->units[section_index]
-                                         : several    ? guard->take
-                                                      : 0,
-                                .in_units = guard->units,
-                                .count_per_thread =
-                                    several && objects_pool_of_amount(writer, guard, guard->take) !=
-                                                   MODEL_NONE};
+    bool several = guard->counter.take > 1;
+    return (struct step_amount){
+        .count = guard->counter.units ? guard->counter.units[section_index]
+                 : several            ? guard->counter.take
+                                      : 0,
+        .in_units = guard->counter.units,
+        .count_per_thread =
+            several && objects_pool_of_amount(writer, guard, guard->counter.take) != MODEL_NONE};
 }
 
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
@@ -116,30 +116,31 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         return; /* it takes no slot */
     const struct trace_record *lock = &writer->in->trace->threads[writer->thread].records[record];
     uint64_t start = mutex == MODEL_NONE ? lock->start_ns : section->acquire_ns;
-    for (size_t g = 0; g < monitors->n_guards; g++) {
-        struct guard *guard = &monitors->guards[g];
-        enum outcome outcome = guard->outcome[section_index];
-        if (!guard->waits[class_index] || outcome == OUTCOME_ANY)
+    for (struct explanation *guard = NULL;
+         (guard = explanation_next(monitors, BY_COUNTER, guard));) {
+        size_t g = explanation_index(monitors, guard);
+        enum outcome outcome = guard->counter.outcome[section_index];
+        if (!guard->counter.waits[class_index] || outcome == OUTCOME_ANY)
             continue;
         if (poison_pills_of(&writer->poison_pills, g, (size_t)section_index) == POISON_PILL_TAKEN)
             outcome = OUTCOME_NO;
-        enum node_kind kind = guard->kind == GUARD_QUEUE ? NODE_GET : NODE_ACQUIRE;
+        enum node_kind kind = guard->counter.kind == GUARD_QUEUE ? NODE_GET : NODE_ACQUIRE;
         int object = objects_guard(writer, guard);
         struct step *step = writer_add_step(writer, kind, record, start, end);
         step->use.object = object;
         step->use.mutex = mutex;
         step->outcome = outcome;
-        step->use.timeout_ns = guard->tries ? 0 : -1;
+        step->use.timeout_ns = guard->counter.tries ? 0 : -1;
         step->use.amount = amount_taken(writer, guard, section_index);
-        if (guard->tries && guard->kind != GUARD_FIRST) {
+        if (guard->counter.tries && guard->counter.kind != GUARD_FIRST) {
             writer->retrying = outcome == OUTCOME_NO;
             writer->succeeded = outcome == OUTCOME_YES;
         }
         if (writer->n_open > 0)
             writer->open[writer->n_open - 1].answer = outcome;
-        if (guard->kind == GUARD_QUEUE)
+        if (guard->counter.kind == GUARD_QUEUE)
             writer_mark_task(writer, record, end, step);
-        if (guard->kind == GUARD_LEVEL && outcome == OUTCOME_YES) {
+        if (guard->counter.kind == GUARD_LEVEL && outcome == OUTCOME_YES) {
             struct step *back = writer_add_step(writer, NODE_RELEASE, record, end, end);
             back->use.object = object;
         }
@@ -148,18 +149,20 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
 
 /* Does it take back what a round's threads have added, one each, before the next round? The guard's
  * object is there. */
-static bool takes_all_back(const struct writer *writer, const struct guard *guard, int weight) {
-    return guard->kind == GUARD_LEVEL && weight < -1 && weight == guard->initial - 1 &&
+static bool takes_all_back(const struct writer *writer, const struct explanation *guard,
+                           int weight) {
+    return guard->counter.kind == GUARD_LEVEL && weight < -1 &&
+           weight == guard->counter.initial - 1 &&
            writer->model->objects[guard->object].amount.n_terms > 0;
 }
 
 /* What a section of the weight puts, takes or releases of the guard's object, which is there. */
 static struct step_amount amount_changed(const struct writer *writer, size_t g, enum node_kind kind,
                                          int weight) {
-    const struct guard *guard = &writer->in->monitors->guards[g];
+    const struct explanation *guard = &writer->in->monitors->explanations.items[g];
     enum scatter scatter = kind == NODE_PUT ? writer->scatter[g] : SCATTER_NONE;
     return (struct step_amount){.count = kind == NODE_RELEASE || weight > 1 ? weight : 0,
-                                .in_units = guard->units,
+                                .in_units = guard->counter.units,
                                 .count_per_thread =
                                     scatter || takes_all_back(writer, guard, weight),
                                 .for_others = scatter == SCATTER_FOR_OTHERS,
@@ -171,22 +174,23 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
                           enum outcome answer, bool early, uint64_t time) {
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
-    for (size_t g = 0; g < monitors->n_guards; g++) {
-        struct guard *guard = &monitors->guards[g];
-        int weight = guard->weight[class_index];
+    for (struct explanation *guard = NULL;
+         (guard = explanation_next(monitors, BY_COUNTER, guard));) {
+        size_t g = explanation_index(monitors, guard);
+        int weight = guard->counter.weight[class_index];
         enum poison_pill poison_pill =
             poison_pills_of(&writer->poison_pills, g, (size_t)section_index);
-        bool closes = guard->close_class == class_index || poison_pill == POISON_PILL_FIRST;
-        if (poison_pill == POISON_PILL_OTHER || guard->early[class_index] != early ||
+        bool closes = guard->counter.close_class == class_index || poison_pill == POISON_PILL_FIRST;
+        if (poison_pill == POISON_PILL_OTHER || guard->counter.early[class_index] != early ||
             (closes && writer->self_feeding[g] > 0))
             continue;
-        if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
+        if (!closes && (weight == 0 || guard->counter.waits[class_index] || answer == OUTCOME_NO))
             continue;
         if (weight < 0 && poison_pills_puts(&writer->poison_pills, (size_t)section_index))
             continue; /* it takes no slot */
-        enum node_kind kind = closes                       ? NODE_CLOSE
-                              : guard->kind != GUARD_QUEUE ? NODE_RELEASE
-                              : weight > 0                 ? NODE_PUT
+        enum node_kind kind = closes                               ? NODE_CLOSE
+                              : guard->counter.kind != GUARD_QUEUE ? NODE_RELEASE
+                              : weight > 0                         ? NODE_PUT
                                            : NODE_GET; /* what is known to be there */
         int object = objects_guard(writer, guard);
         /* A task is born when it is put where the busiest pool takes it. */
@@ -215,8 +219,8 @@ static void write_statements(struct writer *writer, size_t record, int section_i
                              uint64_t time) {
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
-    struct statements *statements = statements_of(writer->in->monitors, section->mutex);
-    int index = statements ? statements->section_of[section_index] : MODEL_NONE;
+    struct explanation *statements = statements_of(writer->in->monitors, section->mutex);
+    int index = statements ? statements->statements.section_of[section_index] : MODEL_NONE;
     if (index == MODEL_NONE || statements_wait(&statements->proposal->sections[index]) != at_lock)
         return;
     const struct trace_record *lock =
@@ -228,12 +232,12 @@ static void write_statements(struct writer *writer, size_t record, int section_i
     step->context = writer_place(writer, lock);
     step->use.object = object;
     step->use.mutex = mutex;
-    step->use.section = statements->number[index];
-    step->outcome = statements->outcome[section_index];
+    step->use.section = statements->statements.number[index];
+    step->outcome = statements->statements.outcome[section_index];
     for (int at = writer->n_open - 1; at >= 0; at--)
         if (writer->open[at].section == section_index)
             writer->open[at].answer = step->outcome;
-    if (at_lock && statements->answer[index] != MODEL_NONE)
+    if (at_lock && statements->statements.answer[index] != MODEL_NONE)
         writer_mark_task(writer, record, end, step);
 }
 

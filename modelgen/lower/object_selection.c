@@ -13,7 +13,7 @@
 #include "modelgen/lower/object_names.h"
 #include "modelgen/lower/wake_policy.h"
 #include "modelgen/notes.h"
-#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/monitor.h"
 
 static double ns(uint64_t value) {
     return (double)value;
@@ -31,10 +31,10 @@ static bool worth_keeping(const struct writer *writer, int index) {
     bool waited = object->wait_ns > evidence.lock_waits * writer->life_ns;
     if (!object->alone)
         return writer->is_instance[index] && writer->is_shared[index];
-    double limit = writer->is_multiplied[index] ? evidence.lock_holds : evidence.lock_holds_fixed;
+    bool held = writer->is_multiplied[index] && object->hold_ns > evidence.lock_holds * run_ns;
     return writer->is_shared[index] &&
-           (waited || statements_of(writer->in->monitors, index) ||
-            object->hold_ns > limit * run_ns || writer->is_met_at[index]);
+           (waited || held || statements_of(writer->in->monitors, index) ||
+            writer->is_met_at[index]);
 }
 
 /* Of an object among those of its class, from 1. */
@@ -281,15 +281,15 @@ void objects_find_flags(struct writer *writer) {
         const struct section *section = &sections->sections[s];
         for (size_t w = 0; w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
-            if (!writer->in->monitors->condition_explained[wait->condition] &&
-                !monitors_explain(writer->in->monitors, s))
+            if (!monitors_explain(writer->in->monitors, s) &&
+                !monitors_explain_condition(writer->in->monitors, sections, wait->condition, false))
                 wait_ns[sections->objects[wait->condition].class_id] +=
                     ns(wait->end_ns - wait->start_ns);
         }
     }
     for (size_t o = 0; o < sections->n_objects; o++)
         writer->is_flag[o] =
-            wait_ns[sections->objects[o].class_id] > evidence.flag_waits * writer->life_ns;
+            wait_ns[sections->objects[o].class_id] > evidence.waiting_matters * writer->life_ns;
     free(wait_ns);
 }
 
@@ -311,35 +311,37 @@ void objects_find_meetings(struct writer *writer) {
             monitors_guard(writer->in->monitors, (size_t)writer->in->monitors->class_of[s]);
     }
     for (size_t o = 0; o < sections->n_objects; o++) {
-        bool waits = seen[o].wait_ns > evidence.flag_waits * writer->life_ns ||
+        bool waits = seen[o].wait_ns > evidence.waiting_matters * writer->life_ns ||
                      (writer->is_multiplied[o] && seen[o].may_wait);
-        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= evidence.meeting_broadcasts &&
+        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= evidence.times_seen &&
                                seen[o].told.broadcasts > seen[o].told.signals;
     }
     free(seen);
-    for (size_t g = 0; g < writer->in->monitors->n_guards; g++)
-        writer->is_met_at[writer->in->monitors->guards[g].mutex] |= writer->when_empty[g];
+    for (size_t i = 0; i < writer->in->monitors->explanations.count; i++)
+        writer->is_met_at[writer->in->monitors->explanations.items[i].mutex] |=
+            writer->when_empty[i];
 }
 
-int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
+int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard,
+                           double amount) {
     const struct thread_pools *pools = writer->in->pools;
     const struct sections *sections = writer->in->sections;
     for (size_t s = 0; s < sections->n_sections; s++) {
         int class_index = writer->in->monitors->class_of[s];
         int pool = pools->pool_of[sections->sections[s].thread];
-        if (sections->sections[s].mutex == guard->mutex && guard->weight[class_index] > 0 &&
+        if (sections->sections[s].mutex == guard->mutex && guard->counter.weight[class_index] > 0 &&
             pools->pools[pool].scales && pools->pools[pool].size == (int)amount)
             return pool;
     }
     return MODEL_NONE;
 }
 
-static char *guard_name(const struct writer *writer, const struct guard *guard) {
-    const char *what = guard->take > 1               ? "completion of a batch"
-                       : guard->kind == GUARD_QUEUE  ? "queue"
-                       : guard->kind == GUARD_TOKENS ? "free slots"
-                       : guard->kind == GUARD_FIRST  ? "first to come"
-                                                     : "level";
+static char *guard_name(const struct writer *writer, const struct explanation *guard) {
+    const char *what = guard->counter.take > 1               ? "completion of a batch"
+                       : guard->counter.kind == GUARD_QUEUE  ? "queue"
+                       : guard->counter.kind == GUARD_TOKENS ? "free slots"
+                       : guard->counter.kind == GUARD_FIRST  ? "first to come"
+                                                             : "level";
     if (guard->proposal && guard->proposal->name) {
         char *name = objects_name(writer, guard->mutex, what);
         char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
@@ -350,14 +352,14 @@ static char *guard_name(const struct writer *writer, const struct guard *guard) 
 }
 
 /* Is `amount` what the trace shows? Up to `missing` of it may be gone before the replay counts. */
-static bool amount_fits(const struct writer *writer, const struct guard *guard,
+static bool amount_fits(const struct writer *writer, const struct explanation *guard,
                         const struct facts_amount *amount, double missing, struct linear *result) {
     const struct thread_pools *pools = writer->in->pools;
-    double observed = guard->initial;
+    double observed = guard->counter.initial;
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
         const struct thread_pool *pool = &pools->pools[p];
         double more = amount->factor * thread_pools_asked(pool) + amount->offset - observed;
-        bool unused = guard->tally.waited == 0 && !guard->seen && more > 0;
+        bool unused = guard->tally.waited == 0 && !guard->counter.seen && more > 0;
         if (!thread_pools_follows(pools, p) ||
             !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
@@ -374,18 +376,18 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
 
 /* Is the guard's object made by the call at `place`? Of several under one mutex, each with a
  * condition, each is made with its own. */
-static bool is_made_at(const struct writer *writer, const struct guard *guard,
+static bool is_made_at(const struct writer *writer, const struct explanation *guard,
                        const struct facts_place *place) {
     const struct sync_object *objects = writer->in->sections->objects;
     const struct trace *trace = writer->in->trace;
     return source_passes(trace, objects[guard->mutex].context, place) ||
-           (guard->condition >= 0 &&
-            source_passes(trace, objects[guard->condition].context, place));
+           (guard->counter.condition >= 0 &&
+            source_passes(trace, objects[guard->counter.condition].context, place));
 }
 
 /* Those choices that are said of this very object (`placed`), or of any; that follow the threads,
  * or do not. */
-static bool choice_of_kind_fits(const struct writer *writer, const struct guard *guard,
+static bool choice_of_kind_fits(const struct writer *writer, const struct explanation *guard,
                                 const struct facts_amount *amount, bool placed, bool follows,
                                 double missing, struct linear *result) {
     for (size_t c = 0; c < amount->n_choices; c++) {
@@ -401,7 +403,7 @@ static bool choice_of_kind_fits(const struct writer *writer, const struct guard 
 /* The choices that are said of this very object, then those of any; of what fits, that which
  * follows the threads: another number of them shows a limit that does not. What fits as it is
  * comes before what somebody must have taken some of. */
-static bool choice_fits(const struct writer *writer, const struct guard *guard,
+static bool choice_fits(const struct writer *writer, const struct explanation *guard,
                         const struct facts_amount *amount, struct linear *result) {
     const double held_for_good = 2; /* by who takes it once, before the threads are there */
     for (int placed = 1; placed >= 0; placed--)
@@ -415,7 +417,7 @@ static bool choice_fits(const struct writer *writer, const struct guard *guard,
 
 /* What the source says the amount is made of, when that is what the trace shows; or what a
  * variable starts with which the object's operations ask. */
-static bool amount_of_source(const struct writer *writer, const struct guard *guard,
+static bool amount_of_source(const struct writer *writer, const struct explanation *guard,
                              struct linear *result) {
     const struct facts_monitor *proposal = guard->proposal;
     if (!proposal)
@@ -434,11 +436,13 @@ static bool amount_of_source(const struct writer *writer, const struct guard *gu
 }
 
 /* An object that is there already and whose waiters sleep on the guard's condition too. */
-static int same_condition(const struct writer *writer, const struct guard *guard) {
+static int same_condition(const struct writer *writer, const struct explanation *guard) {
     const struct monitors *monitors = writer->in->monitors;
-    for (size_t g = 0; g < monitors->n_guards && guard->condition >= 0; g++) {
-        const struct guard *other = &monitors->guards[g];
-        if (other == guard || other->object < 0 || other->condition != guard->condition)
+    for (struct explanation *other = NULL;
+         guard->counter.condition >= 0 &&
+         (other = explanation_next(monitors, BY_COUNTER, other));) {
+        if (other == guard || other->object < 0 ||
+            other->counter.condition != guard->counter.condition)
             continue;
         int owner = writer->model->objects[other->object].condition_of;
         return owner == MODEL_NONE ? other->object : owner;
@@ -446,57 +450,60 @@ static int same_condition(const struct writer *writer, const struct guard *guard
     return MODEL_NONE;
 }
 
-static char *guard_evidence(const struct guard *guard) {
+static char *guard_evidence(const struct explanation *guard) {
     char *replayed =
         memory_format("replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s",
                       guard->tally.decisions, guard->tally.waited, guard->tally.violations,
                       guard->proposal ? "; proposed by the source" : "");
-    if (!guard->seen)
+    if (!guard->counter.seen)
         return replayed;
-    char *text = memory_format("%s; %s held %lld when first seen", replayed, guard->seen->name,
-                               (long long)guard->seen->value);
+    char *text = memory_format("%s; %s held %lld when first seen", replayed,
+                               guard->counter.seen->name, (long long)guard->counter.seen->value);
     free(replayed);
     return text;
 }
 
-int objects_guard(struct writer *writer, struct guard *guard) {
-    if (guard->object != -1)
+int objects_guard(struct writer *writer, struct explanation *guard) {
+    if (guard->object != MODEL_NONE)
         return guard->object;
-    enum object_kind kind = guard->kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
+    size_t index = explanation_index(writer->in->monitors, guard);
+    enum object_kind kind = guard->counter.kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
     int result = model_builder_object(writer->model, kind, guard_name(writer, guard));
     struct object *object = &writer->model->objects[result];
     object->evidence = guard_evidence(guard);
-    if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
+    if (guard->counter.kind == GUARD_TOKENS && guard->counter.take == 1 &&
         amount_of_source(writer, guard, &object->amount)) {
         /* told */
-    } else if (guard->kind == GUARD_TOKENS) {
-        int pool =
-            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
-        object->amount = pool == MODEL_NONE ? model_builder_constant(guard->initial)
+    } else if (guard->counter.kind == GUARD_TOKENS) {
+        int pool = guard->counter.initial > 0
+                       ? objects_pool_of_amount(writer, guard, guard->counter.initial)
+                       : MODEL_NONE;
+        object->amount = pool == MODEL_NONE ? model_builder_constant(guard->counter.initial)
                                             : model_builder_per_thread(0, pool, 1);
-    } else if (guard->kind == GUARD_LEVEL) {
+    } else if (guard->counter.kind == GUARD_LEVEL) {
         /* initial = 1 - level: one round per thread of a pool, when it is as many; or as many
          * are there at the start, as idle threads */
-        int rounds = objects_pool_of_amount(writer, guard, 1 - guard->initial);
-        int idle =
-            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        int rounds = objects_pool_of_amount(writer, guard, 1 - guard->counter.initial);
+        int idle = guard->counter.initial > 0
+                       ? objects_pool_of_amount(writer, guard, guard->counter.initial)
+                       : MODEL_NONE;
         object->amount = rounds != MODEL_NONE ? model_builder_per_thread(1, rounds, -1)
                          : idle != MODEL_NONE ? model_builder_per_thread(0, idle, 1)
-                                              : model_builder_constant(guard->initial);
-    } else if (guard->kind == GUARD_FIRST) {
+                                              : model_builder_constant(guard->counter.initial);
+    } else if (guard->counter.kind == GUARD_FIRST) {
         object->amount = model_builder_constant(1);
     }
-    object->items_in_all = writer->self_feeding[guard - writer->in->monitors->guards];
+    object->items_in_all = writer->self_feeding[index];
     if (object->items_in_all > 0)
         notes_add(
             writer->model,
             "%s: its takers fill it again; in all %.0f items are taken, which of them leads to "
             "which is not known",
             object->name, object->items_in_all);
-    int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
+    int waited_on = guard->counter.condition >= 0 ? guard->counter.condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = wake_policy_is_broadcast(writer, guard);
-    object->when_empty = writer->when_empty[guard - writer->in->monitors->guards];
+    object->when_empty = writer->when_empty[index];
     object->wakes_all |= object->when_empty;
     object->when_enough =
         object->wakes_all && !object->when_empty && wake_policy_when_enough(writer, guard);
@@ -519,7 +526,32 @@ int objects_disk(struct writer *writer, uint32_t device) {
     return object;
 }
 
+/* NULL: the program itself fills it. */
+static struct outside_queue *outside_queue(const struct writer *writer, int index) {
+    struct outside_queues *outside = writer->in->outside;
+    for (size_t q = 0; outside && q < outside->n; q++)
+        if (outside->items[q].object == writer->in->sections->objects[index].address)
+            return &outside->items[q];
+    return NULL;
+}
+
+static int write_outside_queue(struct writer *writer, int index, struct outside_queue *queue) {
+    const char *what = queue->accepts ? "connections from outside" : "requests from outside";
+    int result =
+        model_builder_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, what));
+    struct object *object = &writer->model->objects[result];
+    object->interarrival_ns = queue->interarrival_ns;
+    object->arrivals = queue->arrivals;
+    object->evidence = queue->evidence;
+    queue->interarrival_ns = (struct dist){0};
+    queue->evidence = NULL;
+    return result;
+}
+
 int objects_items(struct writer *writer, int index) {
+    struct outside_queue *outside = outside_queue(writer, index);
+    if (writer->object_of[index] == UNDECIDED && outside)
+        writer->object_of[index] = write_outside_queue(writer, index, outside);
     if (writer->object_of[index] == UNDECIDED) {
         const struct polling_queue *queue = &writer->polling.queues[index];
         int result =

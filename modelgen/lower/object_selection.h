@@ -5,8 +5,7 @@
 #define PERSIK_MODELGEN_LOWER_OBJECT_SELECTION_H
 
 #include "modelgen/lower/step_writer.h"
-#include "modelgen/sync/patterns.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
 
 /* `index`: of the sync object. */
 int objects_lock(struct writer *writer, int index);
@@ -17,9 +16,9 @@ int objects_semaphore(struct writer *writer, int index);
 int objects_items(struct writer *writer, int index);
 int objects_event(struct writer *writer, int index);
 
-int objects_guard(struct writer *writer, struct guard *guard);
-int objects_pattern(struct writer *writer, struct pattern *pattern);
-int objects_statements(struct writer *writer, struct statements *statements);
+int objects_guard(struct writer *writer, struct explanation *guard);
+int objects_pattern(struct writer *writer, struct explanation *pattern);
+int objects_statements(struct writer *writer, struct explanation *statements);
 
 /* One flag per class of conditions whose predicate no guard explains. */
 int objects_flag(struct writer *writer, int condition);
@@ -37,7 +36,8 @@ int objects_disk(struct writer *writer, uint32_t device);
 int objects_share(struct writer *writer, const struct trace_record *record);
 
 /* The pool whose size equals the guard's number, when its own threads give the tokens back. */
-int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount);
+int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard,
+                           double amount);
 
 /* ---- for those that make objects ---- */
 

@@ -56,9 +56,9 @@ static struct statement make_statement(const struct facts_monitor *proposal,
     return made;
 }
 
-static void write_section(const struct statements *statements, size_t index,
+static void write_section(const struct explanation *statements, size_t index,
                           struct object *object) {
-    int number = statements->number[index];
+    int number = statements->statements.number[index];
     if (number == MODEL_NONE)
         return; /* the run never came there */
     object->n_sections++;
@@ -69,11 +69,11 @@ static void write_section(const struct statements *statements, size_t index,
                       from->place.file ? path_name(from->place.file) : "?", from->place.line);
     section->statements = memory_alloc(from->n_steps, sizeof *section->statements);
     for (size_t i = 0; i < from->n_steps; i++) {
-        if (!statements_matter(statements, &from->steps[i]))
+        if (!statements_matter(&statements->statements, &from->steps[i]))
             continue;
         struct statement *made = &section->statements[section->n_statements++];
         *made = make_statement(statements->proposal, &from->steps[i], object);
-        made->answers = statements->answer[index] == (int)i;
+        made->answers = statements->statements.answer[index] == (int)i;
     }
 }
 
@@ -84,11 +84,11 @@ static struct linear initial_value(const struct writer *writer,
     return linear_is_known(&said) ? said : model_builder_constant(0);
 }
 
-int objects_statements(struct writer *writer, struct statements *statements) {
+int objects_statements(struct writer *writer, struct explanation *statements) {
     if (statements->object != MODEL_NONE)
         return statements->object;
     const struct facts_monitor *proposal = statements->proposal;
-    const struct tally *verdict = &statements->verdict;
+    const struct tally *verdict = &statements->tally;
     char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
     statements->object = model_builder_object(writer->model, OBJECT_MONITOR, name);
     struct object *object = &writer->model->objects[statements->object];

@@ -106,26 +106,27 @@ static void set_last_ones(const struct lower_input *input, struct traffic *traff
     free(gets);
 }
 
-static struct traffic traffic_of_guard(const struct lower_input *input, const struct guard *guard) {
+static struct traffic traffic_of_guard(const struct lower_input *input,
+                                       const struct explanation *guard) {
     struct traffic traffic = {.taker = -1,
-                              .is_other = guard->kind != GUARD_QUEUE || guard->close_class >= 0 ||
-                                          guard->tries};
+                              .is_other = guard->counter.kind != GUARD_QUEUE ||
+                                          guard->counter.close_class >= 0 || guard->counter.tries};
     for (size_t s = 0; s < input->sections->n_sections && !traffic.is_other; s++) {
         const struct section *section = &input->sections->sections[s];
         int class_index = input->monitors->class_of[s];
         if (sections_first_like(input->sections, section->mutex) != guard->mutex)
             continue;
-        bool waits = guard->waits[class_index]; /* others take what is there */
-        if (waits || guard->weight[class_index] < 0) {
+        bool waits = guard->counter.waits[class_index]; /* others take what is there */
+        if (waits || guard->counter.weight[class_index] < 0) {
             traffic.is_other |= section->cut; /* nobody told it before the program ended */
             note_taker(&traffic, input->pools->pool_of[section->thread]);
             add_section(input, &traffic.gets, s);
-            traffic.n_looks += guard->weight[class_index] == 0;
+            traffic.n_looks += guard->counter.weight[class_index] == 0;
             traffic.gets.items[traffic.gets.count - 1].in_vain =
-                waits && guard->outcome[s] != OUTCOME_YES;
-        } else if (guard->weight[class_index] == 1) {
+                waits && guard->counter.outcome[s] != OUTCOME_YES;
+        } else if (guard->counter.weight[class_index] == 1) {
             add_section(input, &traffic.puts, s);
-        } else if (guard->weight[class_index] > 1) {
+        } else if (guard->counter.weight[class_index] > 1) {
             traffic.is_other = true;
         }
     }
@@ -224,7 +225,7 @@ static bool work_is_over(const struct lower_input *input, const struct acts *get
     free(before);
     free(takes);
     double rounds = (double)(gets->count - n_threads);
-    return rest / (double)n_threads * evidence.pill_ratio < work / rounds;
+    return rest / (double)n_threads * evidence.much_longer < work / rounds;
 }
 
 /* Does what is put from number `first` on come from places where nothing else is put? */
@@ -287,8 +288,8 @@ static struct ending find_ending(const struct lower_input *input, const struct t
     return (struct ending){first_get - others, first_get, found, put_away};
 }
 
-static enum poison_pill *find_of_guard(const struct lower_input *input, const struct guard *guard,
-                                       bool *in_passing) {
+static enum poison_pill *find_of_guard(const struct lower_input *input,
+                                       const struct explanation *guard, bool *in_passing) {
     struct traffic traffic = traffic_of_guard(input, guard);
     const struct acts *puts = &traffic.puts, *gets = &traffic.gets;
     struct ending ending = find_ending(input, &traffic);
@@ -337,18 +338,20 @@ static void find_of_calls(const struct lower_input *input, struct poison_pills *
 }
 
 struct poison_pills poison_pills_find(const struct lower_input *input) {
-    struct poison_pills result = {.n_guards = input->monitors->n_guards,
-                                  .of = memory_alloc(input->monitors->n_guards, sizeof(void *)),
-                                  .in_passing =
-                                      memory_alloc(input->monitors->n_guards, sizeof(bool))};
-    for (size_t g = 0; g < result.n_guards; g++)
-        result.of[g] = find_of_guard(input, &input->monitors->guards[g], &result.in_passing[g]);
+    size_t n = input->monitors->explanations.count;
+    struct poison_pills result = {.n_explanations = n,
+                                  .of = memory_alloc(n, sizeof(void *)),
+                                  .in_passing = memory_alloc(n, sizeof(bool))};
+    for (struct explanation *e = NULL; (e = explanation_next(input->monitors, BY_COUNTER, e));) {
+        size_t g = explanation_index(input->monitors, e);
+        result.of[g] = find_of_guard(input, e, &result.in_passing[g]);
+    }
     find_of_calls(input, &result);
     return result;
 }
 
 void poison_pills_free(struct poison_pills *poison_pills) {
-    for (size_t g = 0; g < poison_pills->n_guards; g++)
+    for (size_t g = 0; g < poison_pills->n_explanations; g++)
         free(poison_pills->of[g]);
     free(poison_pills->of);
     free(poison_pills->in_passing);
@@ -368,17 +371,18 @@ enum poison_pill poison_pills_of(const struct poison_pills *poison_pills, size_t
 
 bool poison_pills_takes_work(const struct poison_pills *poison_pills,
                              const struct monitors *monitors, size_t guard, size_t section) {
-    const struct guard *of = &monitors->guards[guard];
-    return of->waits[monitors->class_of[section]] && of->outcome[section] == OUTCOME_YES &&
+    const struct explanation *of = &monitors->explanations.items[guard];
+    return of->counter.waits[monitors->class_of[section]] &&
+           of->counter.outcome[section] == OUTCOME_YES &&
            poison_pills_of(poison_pills, guard, section) == POISON_PILL_NONE;
 }
 
 bool poison_pills_puts_work(const struct poison_pills *poison_pills,
                             const struct monitors *monitors, size_t guard, size_t section) {
-    const struct guard *of = &monitors->guards[guard];
+    const struct explanation *of = &monitors->explanations.items[guard];
     int class_index = monitors->class_of[section];
-    return of->weight[class_index] > 0 && !of->waits[class_index] &&
-           class_index != of->close_class &&
+    return of->counter.weight[class_index] > 0 && !of->counter.waits[class_index] &&
+           class_index != of->counter.close_class &&
            poison_pills_of(poison_pills, guard, section) == POISON_PILL_NONE;
 }
 
@@ -387,14 +391,14 @@ static bool is_put(enum poison_pill poison_pill) {
 }
 
 bool poison_pills_puts(const struct poison_pills *poison_pills, size_t section) {
-    for (size_t g = 0; g < poison_pills->n_guards; g++)
+    for (size_t g = 0; g < poison_pills->n_explanations; g++)
         if (is_put(poison_pills_of(poison_pills, g, section)))
             return true;
     return false;
 }
 
 int poison_pills_in_passing(const struct poison_pills *poison_pills, size_t section) {
-    for (size_t g = 0; g < poison_pills->n_guards; g++)
+    for (size_t g = 0; g < poison_pills->n_explanations; g++)
         if (poison_pills->in_passing[g] && is_put(poison_pills_of(poison_pills, g, section)))
             return (int)g;
     return -1;

@@ -15,9 +15,9 @@ enum poison_pill {
 };
 
 struct poison_pills {
-    size_t n_guards;
-    enum poison_pill **of; /* per guard: per section; NULL: it has none */
-    bool *in_passing;      /* per guard: such items are put where the work is put */
+    size_t n_explanations;
+    enum poison_pill **of; /* per explanation: per section; NULL: it has none */
+    bool *in_passing;      /* per explanation: such items are put where the work is put */
     struct map
         of_call; /* of calls on semaphores and queues: (thread, record) -> enum poison_pill */
 };

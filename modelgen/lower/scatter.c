@@ -13,10 +13,10 @@ struct count {
 /* Some never have to wait for it. */
 static bool takes(const struct lower_input *input, const struct poison_pills *poison_pills,
                   size_t g, size_t section) {
-    const struct guard *guard = &input->monitors->guards[g];
+    const struct explanation *guard = &input->monitors->explanations.items[g];
     int class_index = input->monitors->class_of[section];
     return poison_pills_takes_work(poison_pills, input->monitors, g, section) ||
-           (guard->weight[class_index] == -1 && !guard->waits[class_index]);
+           (guard->counter.weight[class_index] == -1 && !guard->counter.waits[class_index]);
 }
 
 /* The pool of all threads that take; MODEL_NONE: they are of several, or none does. */
@@ -38,7 +38,7 @@ static int pool_of_takers(const struct lower_input *input, const struct poison_p
  * `batch` is how many items are in each; 0: they differ. */
 static struct count *count_batches(const struct lower_input *input,
                                    const struct poison_pills *poison_pills, size_t g, int *batch) {
-    const struct guard *guard = &input->monitors->guards[g];
+    const struct explanation *guard = &input->monitors->explanations.items[g];
     struct count *counts = memory_alloc(input->trace->n_threads, sizeof *counts);
     bool differ = false;
     *batch = 0;
@@ -47,7 +47,7 @@ static struct count *count_batches(const struct lower_input *input,
         count->taken += takes(input, poison_pills, g, s);
         if (!poison_pills_puts_work(poison_pills, input->monitors, g, s))
             continue;
-        int items = guard->weight[input->monitors->class_of[s]];
+        int items = guard->counter.weight[input->monitors->class_of[s]];
         differ |= *batch > 0 && *batch != items;
         *batch = items;
         count->put++;
@@ -68,7 +68,7 @@ static bool each_takes_one(const struct lower_input *input, const struct count *
     for (size_t t = 0; t < input->trace->n_threads; t++)
         if (input->pools->pool_of[t] == pool && counts[t].taken != batches)
             return false;
-    return (double)batches >= evidence.dealt_batches;
+    return (double)batches >= evidence.times_alike;
 }
 
 /* Nobody else puts, and each of the others that live at one time with it takes one of each batch.
@@ -86,7 +86,7 @@ static bool each_other_takes_one(const struct lower_input *input, const struct c
             return false;
         batches += count->put;
     }
-    return batches == sum_put(input, counts) && (double)batches >= evidence.dealt_batches;
+    return batches == sum_put(input, counts) && (double)batches >= evidence.times_alike;
 }
 
 /* Is the section of the source where the guard's items are waited for? */
@@ -94,7 +94,7 @@ static bool is_takers(const struct lower_input *input, size_t g,
                       const struct facts_section *section) {
     const struct monitors *monitors = input->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++)
-        if (monitors->guards[g].waits[c] &&
+        if (monitors->explanations.items[g].counter.waits[c] &&
             source_passes(input->trace, monitors->classes[c].context, &section->place))
             return true;
     return false;
@@ -126,9 +126,10 @@ static bool stays_when_taken(const struct lower_input *input, size_t g) {
 
 enum scatter scatter_of(const struct lower_input *input, const struct poison_pills *poison_pills,
                         size_t guard) {
-    const struct guard *of = &input->monitors->guards[guard];
-    int pool = of->kind == GUARD_QUEUE && !of->tries ? pool_of_takers(input, poison_pills, guard)
-                                                     : MODEL_NONE;
+    const struct explanation *of = &input->monitors->explanations.items[guard];
+    int pool = of->by == BY_COUNTER && of->counter.kind == GUARD_QUEUE && !of->counter.tries
+                   ? pool_of_takers(input, poison_pills, guard)
+                   : MODEL_NONE;
     if (pool == MODEL_NONE || !thread_pools_follows(input->pools, (size_t)pool))
         return SCATTER_NONE;
     int size = input->pools->pools[pool].size, batch;

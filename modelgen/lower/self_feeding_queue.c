@@ -19,16 +19,17 @@ static void note_take(struct traffic *traffic, int thread, int pool) {
 
 static struct traffic traffic_of(const struct lower_input *input,
                                  const struct poison_pills *poison_pills, size_t g) {
-    const struct guard *guard = &input->monitors->guards[g];
+    const struct explanation *guard = &input->monitors->explanations.items[g];
     struct traffic traffic = {.pool = -1, .last_taker = -1, .closer = -1};
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         const struct section *section = &input->sections->sections[s];
         int class_index = input->monitors->class_of[s];
         if (section->mutex != guard->mutex)
             continue;
-        int pool = input->pools->pool_of[section->thread], weight = guard->weight[class_index];
+        int pool = input->pools->pool_of[section->thread],
+            weight = guard->counter.weight[class_index];
         enum poison_pill poison_pill = poison_pills_of(poison_pills, g, s);
-        if (poison_pill == POISON_PILL_FIRST || class_index == guard->close_class)
+        if (poison_pill == POISON_PILL_FIRST || class_index == guard->counter.close_class)
             traffic.closer = pool;
         else if (poison_pills_takes_work(poison_pills, input->monitors, g, s))
             note_take(&traffic, section->thread, pool);
@@ -42,8 +43,8 @@ static struct traffic traffic_of(const struct lower_input *input,
 
 double self_feeding_queue_total(const struct lower_input *input,
                                 const struct poison_pills *poison_pills, size_t guard) {
-    const struct guard *of = &input->monitors->guards[guard];
-    if (of->kind != GUARD_QUEUE || of->tries)
+    const struct explanation *of = &input->monitors->explanations.items[guard];
+    if (of->by != BY_COUNTER || of->counter.kind != GUARD_QUEUE || of->counter.tries)
         return 0;
     struct traffic traffic = traffic_of(input, poison_pills, guard);
     bool refilled = traffic.put_back > 0 && traffic.put == traffic.taken;

@@ -10,7 +10,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- which loops ---- */
 
@@ -138,12 +138,13 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
 
 static bool is_answered_no(const struct writer *writer, int section) {
     const struct monitors *monitors = writer->in->monitors;
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].outcome[section] == OUTCOME_NO ||
-            poison_pills_of(&writer->poison_pills, g, (size_t)section) == POISON_PILL_TAKEN)
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (e->counter.outcome[section] == OUTCOME_NO ||
+            poison_pills_of(&writer->poison_pills, explanation_index(monitors, e),
+                            (size_t)section) == POISON_PILL_TAKEN)
             return true;
-    for (size_t i = 0; i < monitors->n_statements; i++)
-        if (monitors->statements[i].outcome[section] == OUTCOME_NO)
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_STATEMENTS, e));)
+        if (e->statements.outcome[section] == OUTCOME_NO)
             return true;
     return false;
 }

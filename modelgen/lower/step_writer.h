@@ -63,12 +63,12 @@ struct writer {
     struct map device_of_site;     /* of those that reached a block device */
     struct map disk_of;            /* device -> model object */
     struct map share_of;           /* supply of a team -> model object */
-    bool *feeds_tasks;             /* per guard: the task pool takes from it */
+    bool *feeds_tasks;             /* per explanation: the task pool takes from it */
     struct polling_queues polling; /* queues that functions of the program's own work on */
     struct poison_pills poison_pills;
-    double *self_feeding;  /* per guard: self_feeding_queue_total() */
-    enum scatter *scatter; /* per guard: scatter_of() */
-    bool *when_empty;      /* per guard: wake_policy_when_empty() */
+    double *self_feeding;  /* per explanation: self_feeding_queue_total() */
+    enum scatter *scatter; /* per explanation: scatter_of() */
+    bool *when_empty;      /* per explanation: wake_policy_when_empty() */
     int *created, *joined; /* per pool, to find the first of each generation */
     int *join_standing;    /* per pool: which join of the generation stands for all */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */

@@ -16,13 +16,13 @@ void wake_policy_count(const struct sections *sections, const struct section *se
     }
 }
 
-static bool adds(const struct writer *writer, const struct guard *guard, size_t section) {
-    return guard->weight[writer->in->monitors->class_of[section]] > 0;
+static bool adds(const struct writer *writer, const struct explanation *guard, size_t section) {
+    return guard->counter.weight[writer->in->monitors->class_of[section]] > 0;
 }
 
 /* Where nobody waited it is not known on which condition one would, nor whether who added in
  * silence had somebody to tell: then all must tell, any condition. */
-static bool all_broadcast(const struct writer *writer, const struct guard *guard) {
+static bool all_broadcast(const struct writer *writer, const struct explanation *guard) {
     const struct sections *sections = writer->in->sections;
     bool any = false;
     for (size_t s = 0; s < sections->n_sections; s++) {
@@ -37,14 +37,14 @@ static bool all_broadcast(const struct writer *writer, const struct guard *guard
     return any;
 }
 
-bool wake_policy_is_broadcast(const struct writer *writer, const struct guard *guard) {
+bool wake_policy_is_broadcast(const struct writer *writer, const struct explanation *guard) {
     const struct sections *sections = writer->in->sections;
     struct wake_counts told = {0};
-    if (guard->condition < 0)
+    if (guard->counter.condition < 0)
         return all_broadcast(writer, guard);
     for (size_t s = 0; s < sections->n_sections; s++)
         if (adds(writer, guard, s))
-            wake_policy_count(sections, &sections->sections[s], guard->condition, &told);
+            wake_policy_count(sections, &sections->sections[s], guard->counter.condition, &told);
     return told.broadcasts > told.signals;
 }
 
@@ -55,18 +55,18 @@ struct puts {
     double told, silent;
 };
 
-static void count_put(const struct writer *writer, const struct guard *guard,
+static void count_put(const struct writer *writer, const struct explanation *guard,
                       const struct history_event *event, struct puts *puts) {
     const struct sections *sections = writer->in->sections;
     struct wake_counts told = {0};
     wake_policy_count(sections, &sections->sections[event->section],
-                      guard->condition < 0 ? MODEL_NONE : guard->condition, &told);
+                      guard->counter.condition < 0 ? MODEL_NONE : guard->counter.condition, &told);
     puts->told += told.broadcasts > 0;
     puts->silent += told.broadcasts + told.signals == 0;
 }
 
-bool wake_policy_when_empty(const struct writer *writer, const struct guard *guard) {
-    if (guard->kind != GUARD_QUEUE)
+bool wake_policy_when_empty(const struct writer *writer, const struct explanation *guard) {
+    if (guard->by != BY_COUNTER || guard->counter.kind != GUARD_QUEUE)
         return false;
     const struct monitors *monitors = writer->in->monitors;
     struct object_history history = object_history_of(writer->in->sections, monitors, guard->mutex);
@@ -74,10 +74,11 @@ bool wake_policy_when_empty(const struct writer *writer, const struct guard *gua
     struct puts into_empty = {0}, into_others = {0};
     for (size_t i = 0; i < history.count; i++) {
         const struct history_event *event = &history.items[i];
-        int weight = guard->weight[event->class_index];
+        int weight = guard->counter.weight[event->class_index];
         double *there = &items[event->instance];
-        if (!event_changes(event, guard->early[event->class_index]) ||
-            (guard->waits[event->class_index] && guard->outcome[event->section] == OUTCOME_NO))
+        if (!event_changes(event, guard->counter.early[event->class_index]) ||
+            (guard->counter.waits[event->class_index] &&
+             guard->counter.outcome[event->section] == OUTCOME_NO))
             continue;
         if (weight > 0)
             count_put(writer, guard, event, *there < 0.5 ? &into_empty : &into_others);
@@ -86,7 +87,7 @@ bool wake_policy_when_empty(const struct writer *writer, const struct guard *gua
     free(items);
     free(history.items);
     return into_empty.told > 0 && into_empty.silent == 0 && into_others.told == 0 &&
-           into_others.silent >= evidence.silent_puts;
+           into_others.silent >= evidence.times_seen;
 }
 
 /* ---- who waits when ---- */
@@ -112,14 +113,14 @@ static int compare_waiting(const void *left, const void *right) {
 /* All waits for the guard, ordered. Each ends as late as the latest that began before it at the
  * same mutex: whether one goes on at a moment is then told by the last that has begun. The caller
  * frees the items. */
-static struct waits find_waits(const struct writer *writer, const struct guard *guard) {
+static struct waits find_waits(const struct writer *writer, const struct explanation *guard) {
     const struct sections *sections = writer->in->sections;
     struct waits waits = {0};
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
         for (size_t w = 0; w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
-            if (sections_first_like(sections, wait->condition) == guard->condition)
+            if (sections_first_like(sections, wait->condition) == guard->counter.condition)
                 *VECTOR_ADD(&waits) =
                     (struct waiting){section->mutex, wait->start_ns, wait->end_ns};
         }
@@ -151,7 +152,7 @@ static bool somebody_waits(const struct waits *waits, const struct section *sect
     return last && last->mutex == section->mutex && last->end_ns > section->release_ns;
 }
 
-bool wake_policy_when_enough(const struct writer *writer, const struct guard *guard) {
+bool wake_policy_when_enough(const struct writer *writer, const struct explanation *guard) {
     const struct sections *sections = writer->in->sections;
     struct waits waits = find_waits(writer, guard);
     bool found = false;
@@ -160,7 +161,7 @@ bool wake_policy_when_enough(const struct writer *writer, const struct guard *gu
         struct wake_counts told = {0};
         if (!adds(writer, guard, s))
             continue;
-        wake_policy_count(sections, section, guard->condition, &told);
+        wake_policy_count(sections, section, guard->counter.condition, &told);
         found = told.broadcasts + told.signals == 0 && somebody_waits(&waits, section);
     }
     free(waits.items);

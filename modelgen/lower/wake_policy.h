@@ -17,14 +17,14 @@ void wake_policy_count(const struct sections *sections, const struct section *se
                        int condition, struct wake_counts *told);
 
 /* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
-bool wake_policy_is_broadcast(const struct writer *writer, const struct guard *guard);
+bool wake_policy_is_broadcast(const struct writer *writer, const struct explanation *guard);
 
 /* Is it a queue into which is put by broadcast where nothing was there before, and else in silence?
  */
-bool wake_policy_when_empty(const struct writer *writer, const struct guard *guard);
+bool wake_policy_when_empty(const struct writer *writer, const struct explanation *guard);
 
 /* Was something added in silence while somebody waited? Then it was not yet enough, which is looked
  * at before they are told. */
-bool wake_policy_when_enough(const struct writer *writer, const struct guard *guard);
+bool wake_policy_when_enough(const struct writer *writer, const struct explanation *guard);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/report/recognised_guards.h"
-#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/monitor.h"
 
 static bool is_in(const struct lower_input *input, const struct section_class *class,
                   const struct facts_place *place) {
@@ -65,15 +65,15 @@ static bool class_waits(const struct lower_input *input, const struct facts_moni
 
 /* How well the proposal says what the guard found: its waiters count most. */
 static double fit_of(const struct lower_input *input, const struct facts_monitor *proposal,
-                     const struct guard *guard) {
+                     const struct explanation *guard) {
     double fit = 0;
     for (size_t c = 0; c < input->monitors->n_classes; c++) {
         const struct section_class *class = &input->monitors->classes[c];
         if (class->mutex != guard->mutex)
             continue;
-        if (guard->waits[c] && class_acts(input, proposal, class, true))
+        if (guard->counter.waits[c] && class_acts(input, proposal, class, true))
             fit += class_waits(input, proposal, class) ? 8 : 4;
-        else if (guard->weight[c] != 0 && class_acts(input, proposal, class, false))
+        else if (guard->counter.weight[c] != 0 && class_acts(input, proposal, class, false))
             fit += 1;
     }
     return fit;
@@ -82,7 +82,7 @@ static double fit_of(const struct lower_input *input, const struct facts_monitor
 static void find_proposed(const struct lower_input *input, int mutex, struct proposed_list *list) {
     const struct facts *facts = input->facts;
     const struct facts_monitor *best = input->monitors->proposal_of[mutex];
-    const struct statements *statements = statements_of(input->monitors, mutex);
+    const struct explanation *statements = statements_of(input->monitors, mutex);
     for (size_t m = 0; best && m < facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &facts->monitors[m];
         bool same = facts_same_mutex(proposal, best);
@@ -137,11 +137,11 @@ static void join_carried_out(const struct lower_input *input, struct proposed_li
 /* Gives every finding on this mutex to the proposal that says it best; what no proposal knows stays
  * by itself. */
 static void share_findings(const struct lower_input *input, struct proposed_list *list,
-                           size_t first, bool *guard_done, bool *pattern_done) {
+                           size_t first, bool *done) {
     const struct monitors *monitors = input->monitors;
-    for (size_t g = 0; g < monitors->n_guards; g++) {
-        const struct guard *guard = &monitors->guards[g];
-        if (guard->kind == GUARD_FIRST)
+    for (struct explanation *guard = NULL;
+         (guard = explanation_next(monitors, BY_COUNTER, guard));) {
+        if (guard->counter.kind == GUARD_FIRST)
             continue; /* part of what it stands beside */
         struct proposed *best = NULL;
         double best_fit = 0;
@@ -156,12 +156,12 @@ static void share_findings(const struct lower_input *input, struct proposed_list
         if (!best)
             continue;
         *VECTOR_ADD(&best->guards) = guard;
-        guard_done[g] = true;
+        done[explanation_index(monitors, guard)] = true;
     }
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        if (list->count > first && monitors->patterns[p].mutex == list->items[first].mutex) {
-            list->items[first].pattern = &monitors->patterns[p];
-            pattern_done[p] = true;
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
+        if (list->count > first && e->mutex == list->items[first].mutex) {
+            list->items[first].pattern = e;
+            done[explanation_index(monitors, e)] = true;
         }
 }
 
@@ -169,10 +169,10 @@ static void share_findings(const struct lower_input *input, struct proposed_list
 static void join_sides(const struct lower_input *input, struct proposed *a, struct proposed *b) {
     for (size_t i = 0; i < a->guards.count; i++)
         for (size_t j = 0; j < b->guards.count; j++) {
-            const struct guard *mine = a->guards.items[i], *other = b->guards.items[j];
+            const struct explanation *mine = a->guards.items[i], *other = b->guards.items[j];
             if (!guard_group_are_sides(input->monitors, mine, other))
                 continue;
-            struct proposed *items = mine->initial > other->initial ? b : a;
+            struct proposed *items = mine->counter.initial > other->counter.initial ? b : a;
             struct proposed *rooms = items == a ? b : a;
             for (size_t g = 0; g < rooms->guards.count; g++)
                 *VECTOR_ADD(&items->guards) = rooms->guards.items[g];
@@ -222,11 +222,11 @@ static void drop_unwaited_barriers(const struct lower_input *input, struct propo
 }
 
 void proposal_matches_share(const struct lower_input *input, int mutex, struct proposed_list *list,
-                            bool *guard_done, bool *pattern_done) {
+                            bool *done) {
     size_t first = list->count;
     find_proposed(input, mutex, list);
     join_carried_out(input, list, first);
-    share_findings(input, list, first, guard_done, pattern_done);
+    share_findings(input, list, first, done);
     join_all_sides(input, list, first);
     drop_unwaited_barriers(input, list, first);
 }

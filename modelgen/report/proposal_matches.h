@@ -4,20 +4,19 @@
 #define PERSIK_MODELGEN_REPORT_PROPOSAL_MATCHES_H
 
 #include "modelgen/lower/lower_input.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/source_replay.h"
-#include "modelgen/sync/statements.h"
 
 /* One proposal for one mutex, with what the trace found of it. */
 struct proposed {
     const struct facts_monitor *proposal;
     int mutex;
     struct tally verdict;
-    const struct pattern *pattern;       /* NULL: none */
-    const struct statements *statements; /* by which it is modelled; NULL */
-    bool is_part;                        /* of another one: not an object of its own */
+    const struct explanation *pattern;    /* NULL: none */
+    const struct explanation *statements; /* by which it is modelled; NULL */
+    bool is_part;                         /* of another one: not an object of its own */
     struct {
-        const struct guard **items;
+        const struct explanation **items;
         size_t count, capacity;
     } guards;
 };
@@ -28,10 +27,9 @@ struct proposed_list {
 };
 
 /* Appends the proposals for the mutex and gives each the findings that it says best; these are
- * marked in `guard_done` (per guard) and `pattern_done` (per pattern). proposal_matches_free() ends
- * the list. */
+ * marked in `done` (per explanation). proposal_matches_free() ends the list. */
 void proposal_matches_share(const struct lower_input *input, int mutex, struct proposed_list *list,
-                            bool *guard_done, bool *pattern_done);
+                            bool *done);
 void proposal_matches_free(struct proposed_list *list);
 
 /* Adds the time that the proposal's sections waited on conditions, and how much of it nothing

@@ -50,15 +50,23 @@ void recognised_add_evidence(struct hand_made *monitor, const char *format, ...)
     monitor->evidence[monitor->n_evidence++] = text;
 }
 
-void recognised_add_contradiction(const struct lower_input *input, const struct contradiction *at,
-                                  struct hand_made *monitor) {
+char *recognised_contradiction(const struct lower_input *input, const struct contradiction *at) {
     const struct section *section = &input->sections->sections[at->section];
     const struct trace_thread *thread = &input->trace->threads[section->thread];
     const struct section_class *class =
         &input->monitors->classes[input->monitors->class_of[at->section]];
-    recognised_add_evidence(monitor, "against it: at %.6f s thread %d (%s) %s in %s (line %d)",
-                            (double)at->time_ns / 1e9, thread->index, thread->start_routine,
-                            at->waited ? "waited" : "went on", class->function, class->line);
+    return memory_format("at %.6f s thread %d (%s) %s in %s (line %d)", (double)at->time_ns / 1e9,
+                         thread->index, thread->start_routine, at->waited ? "waited" : "went on",
+                         class->function, class->line);
+}
+
+void recognised_add_contradictions(const struct lower_input *input, const struct tally *tally,
+                                   struct hand_made *monitor) {
+    for (size_t i = 0; i < tally->n_contradictions; i++) {
+        char *text = recognised_contradiction(input, &tally->contradictions[i]);
+        recognised_add_evidence(monitor, "against it: %s", text);
+        free(text);
+    }
 }
 
 double recognised_confidence(double replayed, double waited, double violations, bool is_proposed) {

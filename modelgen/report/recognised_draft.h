@@ -23,8 +23,11 @@ void recognised_add_part(struct hand_made *monitor, int object);
 
 __attribute__((format(printf, 2, 3))) void recognised_add_evidence(struct hand_made *monitor,
                                                                    const char *format, ...);
-void recognised_add_contradiction(const struct lower_input *input, const struct contradiction *at,
-                                  struct hand_made *monitor);
+/* Who waited where the explanation says otherwise, or did not, and where; the caller frees. */
+char *recognised_contradiction(const struct lower_input *input, const struct contradiction *at);
+/* Those of the tally that were kept. */
+void recognised_add_contradictions(const struct lower_input *input, const struct tally *tally,
+                                   struct hand_made *monitor);
 
 /* Every wait that had to be and every pass that could be speaks for the hypothesis, but many of one
  * kind do not make up for none of the other. What the source says halves the doubt. From 0 to 1. */

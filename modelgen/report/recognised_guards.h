@@ -7,35 +7,36 @@
 
 /* Guards of one mutex that are one object to the program. */
 struct guard_group {
-    const struct guard *items; /* what the object is for */
+    const struct explanation *items; /* what the object is for */
     size_t n_rooms;
-    const struct guard **rooms; /* its other side, for those who wait for it and those who try */
+    const struct explanation *
+        *rooms; /* its other side, for those who wait for it and those who try */
 };
 
 /* Are these the items and the room of one object? */
-bool guard_group_are_sides(const struct monitors *monitors, const struct guard *a,
-                           const struct guard *b);
+bool guard_group_are_sides(const struct monitors *monitors, const struct explanation *a,
+                           const struct explanation *b);
 
 /* By what the trace shows alone. */
 enum hand_made_kind guard_group_kind(const struct monitors *monitors,
                                      const struct guard_group *group);
 
 /* Appends to `monitor`, whose kind is set, the functions that change the guard or wait for it. */
-void guard_group_write_operations(const struct monitors *monitors, const struct guard *guard,
+void guard_group_write_operations(const struct monitors *monitors, const struct explanation *guard,
                                   struct hand_made *monitor);
 
 /* How many the guard's object holds. */
-void guard_group_write_amount(const struct guard *guard, const struct model *model,
+void guard_group_write_amount(const struct explanation *guard, const struct model *model,
                               struct hand_made *monitor);
 
 /* Parts, evidence, tally and confidence. */
 void guard_group_write_found(const struct lower_input *input, const struct guard_group *group,
                              struct hand_made *monitor);
 
-/* Appends the object of guard number `first` to the model, with the guards after it that are its
+/* Appends the object of guard `first` to the model, with the guards after it that are its
  * other side. Of two sides, the one with nothing there at the start is the items. `done`, per
- * guard: belongs to an object already. */
-void guard_group_write_with_sides(const struct lower_input *input, size_t first, bool *done,
-                                  struct model *model);
+ * explanation: belongs to an object already. */
+void guard_group_write_with_sides(const struct lower_input *input, const struct explanation *first,
+                                  bool *done, struct model *model);
 
 #endif

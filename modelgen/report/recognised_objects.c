@@ -106,27 +106,25 @@ static void tell_unmet_limits(struct model *model) {
 
 void recognised_objects_write(const struct lower_input *input, struct model *model) {
     const struct monitors *monitors = input->monitors;
-    bool *guard_done = memory_alloc(monitors->n_guards, sizeof *guard_done);
-    bool *pattern_done = memory_alloc(monitors->n_patterns, sizeof *pattern_done);
+    bool *done = memory_alloc(monitors->explanations.count, sizeof *done);
     struct proposed_list list = {0};
     for (size_t o = 0; o < input->sections->n_objects; o++) {
         const struct sync_object *object = &input->sections->objects[o];
         if (object->kind != ON_MUTEX || object->class_id != (int)o)
             continue;
-        proposal_matches_share(input, (int)o, &list, guard_done, pattern_done);
+        proposal_matches_share(input, (int)o, &list, done);
     }
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].is_part)
             recognised_write_proposed(input, &list.items[i], model);
     proposal_matches_free(&list);
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        if (!pattern_done[p])
-            recognised_write_pattern(input, &monitors->patterns[p], model);
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (!guard_done[g] && monitors->guards[g].kind != GUARD_FIRST)
-            guard_group_write_with_sides(input, g, guard_done, model);
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
+        if (!done[explanation_index(monitors, e)])
+            recognised_write_pattern(input, e, model);
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (!done[explanation_index(monitors, e)] && e->counter.kind != GUARD_FIRST)
+            guard_group_write_with_sides(input, e, done, model);
     write_slots(input, model);
     tell_unmet_limits(model);
-    free(guard_done);
-    free(pattern_done);
+    free(done);
 }

@@ -22,18 +22,18 @@ static enum hand_made_role role_of(enum pattern_act act) {
     }
 }
 
-void recognised_write_acts(const struct lower_input *input, const struct pattern *pattern,
+void recognised_write_acts(const struct lower_input *input, const struct explanation *pattern,
                            struct hand_made *monitor) {
     const unsigned told = ~(unsigned)ACT_DRAW; /* that is no operation of the object */
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         const struct section_class *class = &input->monitors->classes[input->monitors->class_of[s]];
         for (unsigned act = 1; act <= ACT_ADVANCE; act *= 2)
-            if (pattern->acts[s] & act & told)
+            if (pattern->pattern.acts[s] & act & told)
                 recognised_add_operation(monitor, role_of(act), class->function);
     }
 }
 
-void recognised_write_replayed(const struct lower_input *input, const struct pattern *pattern,
+void recognised_write_replayed(const struct lower_input *input, const struct explanation *pattern,
                                const struct model *model, bool is_proposed,
                                struct hand_made *monitor) {
     const struct tally *tally = &pattern->tally;
@@ -42,46 +42,45 @@ void recognised_write_replayed(const struct lower_input *input, const struct pat
     monitor->confidence =
         recognised_confidence(tally->decisions, tally->waited, tally->violations, is_proposed);
     recognised_add_part(monitor, pattern->object);
-    if (pattern->kind == HAND_MADE_BARRIER)
+    if (pattern->pattern.kind == HAND_MADE_BARRIER)
         monitor->amount = pattern->object >= 0
                               ? recognised_copy_amount(&model->objects[pattern->object].amount)
-                              : model_builder_constant(pattern->parties);
-    if (pattern_has_pieces(pattern))
+                              : model_builder_constant(pattern->pattern.parties);
+    if (pattern_has_pieces(&pattern->pattern))
         recognised_add_evidence(monitor,
                                 "pieces of work that go through the same steps; in each of them "
                                 "number n follows number n - %d",
-                                pattern->distance);
-    else if (pattern->in_steps)
+                                pattern->pattern.distance);
+    else if (pattern->pattern.in_steps)
         recognised_add_evidence(
             monitor,
             "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
             "must be %d steps ahead or have passed",
-            pattern->n_objects, pattern->distance, pattern->lead);
-    else if (pattern->in_rounds)
+            pattern->pattern.n_objects, pattern->pattern.distance, pattern->pattern.lead);
+    else if (pattern->pattern.in_rounds)
         recognised_add_evidence(
             monitor, "each signal lets every thread go on once: the n-th one for its n-th time");
-    else if (pattern->in_groups)
+    else if (pattern->pattern.in_groups)
         recognised_add_evidence(
             monitor,
             "whose turn it is does the work of all who have come by then, each of "
             "which costs it %.0f ns of CPU time; the others find it done",
-            pattern->led_cpu_ns);
-    else if (pattern->n_objects > 1)
+            pattern->pattern.led_cpu_ns);
+    else if (pattern->pattern.n_objects > 1)
         recognised_add_evidence(
             monitor,
             "%zu of them, each with a mutex of its own; one thread waits for one after the "
             "other",
-            pattern->n_objects);
+            pattern->pattern.n_objects);
     recognised_add_evidence(
         monitor, "%.0f critical sections replayed, %.0f of them waited; %.0f contradict it",
         tally->decisions, tally->waited, tally->violations);
-    for (size_t i = 0; i < tally->n_contradictions; i++)
-        recognised_add_contradiction(input, &tally->contradictions[i], monitor);
+    recognised_add_contradictions(input, tally, monitor);
 }
 
-void recognised_write_pattern(const struct lower_input *input, const struct pattern *pattern,
+void recognised_write_pattern(const struct lower_input *input, const struct explanation *pattern,
                               struct model *model) {
-    struct hand_made monitor = recognised_new(pattern->kind);
+    struct hand_made monitor = recognised_new(pattern->pattern.kind);
     monitor.how = MODELLED_EXACTLY;
     monitor.name = recognised_name(input, pattern->mutex, NULL, monitor.kind);
     recognised_write_acts(input, pattern, &monitor);

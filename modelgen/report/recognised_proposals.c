@@ -80,22 +80,21 @@ static void write_verdict(const struct lower_input *input, const struct proposed
         "wait; %.0f contradict it",
         verdict->decisions, verdict->waited, verdict->violations);
     if (!is_confirmed(verdict))
-        for (size_t i = 0; i < verdict->n_contradictions; i++)
-            recognised_add_contradiction(input, &verdict->contradictions[i], monitor);
+        recognised_add_contradictions(input, verdict, monitor);
     double sure =
         recognised_confidence(verdict->decisions, verdict->waited, verdict->violations, true);
     monitor->confidence = monitor->confidence > sure ? monitor->confidence : sure;
 }
 
 /* There is so much of it, and may be more or less of it in another configuration. */
-static bool is_limit(const struct guard *guard) {
-    return guard->kind == GUARD_TOKENS && guard->take == 1;
+static bool is_limit(const struct explanation *guard) {
+    return guard->counter.kind == GUARD_TOKENS && guard->counter.take == 1;
 }
 
 /* The one with the most evidence; of those that tell about as much, a limit. NULL: there is none.
  */
-static const struct guard *naming_guard(const struct proposed *proposed) {
-    const struct guard **guards = proposed->guards.items, *found = NULL;
+static const struct explanation *naming_guard(const struct proposed *proposed) {
+    const struct explanation **guards = proposed->guards.items, *found = NULL;
     double most = 0;
     for (size_t i = 0; i < proposed->guards.count; i++)
         most = guards[i]->tally.waited > most ? guards[i]->tally.waited : most;
@@ -115,12 +114,12 @@ static const struct guard *naming_guard(const struct proposed *proposed) {
 static struct guard_group group_of(const struct lower_input *input,
                                    const struct proposed *proposed) {
     struct guard_group group = {
-        .rooms = memory_alloc(proposed->guards.count + 1, sizeof(struct guard *))};
-    const struct guard **guards = proposed->guards.items;
+        .rooms = memory_alloc(proposed->guards.count + 1, sizeof(struct explanation *))};
+    const struct explanation **guards = proposed->guards.items;
     for (size_t a = 0; a < proposed->guards.count && group.n_rooms == 0; a++)
         for (size_t b = a + 1; b < proposed->guards.count; b++)
             if (guard_group_are_sides(input->monitors, guards[a], guards[b])) {
-                bool swap = guards[a]->initial > guards[b]->initial;
+                bool swap = guards[a]->counter.initial > guards[b]->counter.initial;
                 group.items = guards[swap ? b : a];
                 group.rooms[group.n_rooms++] = guards[swap ? a : b];
                 break;
@@ -141,10 +140,11 @@ static enum hand_made_kind kind_of_proposed(const struct lower_input *input,
     const struct facts_monitor *proposal = proposed->proposal;
     bool confirmed = is_confirmed(&proposed->verdict);
     if (proposed->pattern)
-        return kind_with_source(proposal, proposed->pattern->kind, confirmed, 0);
+        return kind_with_source(proposal, proposed->pattern->pattern.kind, confirmed, 0);
     if (group->items)
         return kind_with_source(proposal, guard_group_kind(input->monitors, group),
-                                confirmed || guard_is_doubtful(group->items), group->items->most);
+                                confirmed || explanation_is_doubtful(group->items),
+                                group->items->counter.most);
     return kinds_of_source[proposal->kind];
 }
 
@@ -188,8 +188,8 @@ static void write_trust(const struct lower_input *input, const struct proposed *
     proposal_matches_waiting(input, proposed, &waited_ns, &unexplained_ns);
     bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;
     bool found = proposed->pattern || group->items || proposed->statements;
-    bool doubtful = proposed->statements ? statements_are_doubtful(proposed->statements)
-                                         : group->items && guard_is_doubtful(group->items);
+    bool doubtful = proposed->statements ? explanation_is_doubtful(proposed->statements)
+                                         : group->items && explanation_is_doubtful(group->items);
     monitor->how = unexplained || doubtful ? MODELLED_BY_FALLBACK
                    : found                 ? MODELLED_EXACTLY
                                            : MODELLED_NOT;
@@ -200,7 +200,7 @@ static void write_trust(const struct lower_input *input, const struct proposed *
             ? "no counter or pattern that the model knows: its statements are simulated"
         : unexplained ? "proposed by the source; its waits follow no counter and no pattern that "
                         "the model knows"
-        : group->items && group->items->unknown_units
+        : group->items && group->items->counter.unknown_units
             ? "proposed by the source; how many each takes differs, and is not known"
         : doubtful ? "proposed by the source; a counter tells most of its waits, not all"
         : found || is_confirmed(verdict)

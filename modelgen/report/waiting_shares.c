@@ -5,9 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_names.h"
-#include "modelgen/sync/explanations.h"
-#include "modelgen/sync/patterns.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
 
 static const char *kind_of(const struct sync_object *object) {
     if ((object->origin == ORIGIN_MAILBOX && object->kind == ON_SEMAPHORE) ||
@@ -44,11 +42,11 @@ static enum modelled how_of(const struct lower_input *input, int object, const i
 
 /* Is it told which of the objects that are alike is meant, or does it make no difference? */
 static bool is_told_apart(const struct monitors *monitors, size_t section) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].as_one && monitors->guards[g].waits[monitors->class_of[section]])
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (e->counter.as_one && e->counter.waits[monitors->class_of[section]])
             return true;
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        if (monitors->patterns[p].in_steps && monitors->patterns[p].acts[section])
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
+        if (e->pattern.in_steps && e->pattern.acts[section])
             return true;
     return false;
 }
@@ -59,12 +57,12 @@ static enum modelled how_of_wait(const struct lower_input *input, size_t section
     const struct sections *sections = input->sections;
     bool exact = sections->objects[sections->sections[section].mutex].alone ||
                  is_told_apart(input->monitors, section);
-    for (size_t g = 0; g < input->monitors->n_guards; g++)
-        exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
-                 !guard_is_doubtful(&input->monitors->guards[g]);
-    const struct statements *statements =
+    for (struct explanation *e = NULL; (e = explanation_next(input->monitors, BY_COUNTER, e));)
+        exact &=
+            !e->counter.waits[input->monitors->class_of[section]] || !explanation_is_doubtful(e);
+    const struct explanation *statements =
         statements_of(input->monitors, sections->sections[section].mutex);
-    exact &= !statements || !statements_are_doubtful(statements);
+    exact &= !statements || !explanation_is_doubtful(statements);
     if (monitors_explain(input->monitors, section))
         return exact ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
     return is_flag[condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;

@@ -41,7 +41,7 @@ static bool find_rounds(struct countdown *countdown, const struct private_semaph
             !trace_threads_alike(&trace->threads[worker], &trace->threads[call->thread]))
             return false;
     }
-    if ((double)countdown->takes.count < evidence.countdown_rounds ||
+    if ((double)countdown->takes.count < evidence.times_seen ||
         countdown->takes.count != countdown->releases.count)
         return false;
     size_t n_workers = 0;
@@ -104,7 +104,7 @@ static bool is_believed(const struct countdown *countdown) {
             return false;
         pieces += countdown->done[i];
     }
-    return (double)pieces >= evidence.countdown_pieces && pieces >= 2 * countdown->releases.count;
+    return (double)pieces >= evidence.times_alike && pieces >= 2 * countdown->releases.count;
 }
 
 /* A call of the waiting thread's first round of which it makes as many in each round as workers do

@@ -67,7 +67,7 @@ static bool opens_and_ends(const struct visits *visits) {
             return false;
         waits += visit->waits > 0;
     }
-    return (double)visits->count >= 2 * evidence.convincing_rounds && waits > 0;
+    return (double)visits->count >= 2 * evidence.times_alike && waits > 0;
 }
 
 /* Does the member wait for each round, do its part, and tell, while the creator leaves it the time

@@ -138,7 +138,7 @@ bool mailbox_group_is_believed(const struct mailbox_group *group) {
             return false;
         n_synced += group->mailboxes[i].n_synced;
     }
-    return (double)n_synced >= evidence.convincing_rounds && goes_in_rounds(group);
+    return (double)n_synced >= evidence.times_alike && goes_in_rounds(group);
 }
 
 /* Commands that nobody waits for, after which each worker ends, only tell them to: the first is the

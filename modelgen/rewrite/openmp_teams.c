@@ -410,13 +410,13 @@ static void add_wait(struct waits *waits, double wait_ns, double cpu_ns) {
     waits->wait_ns += wait_ns;
     waits->cpu_ns += cpu_ns;
     waits->long_waits += is_long;
-    waits->spun += is_long && cpu_ns >= evidence.spinning_share * wait_ns;
+    waits->spun += is_long && cpu_ns >= evidence.majority * wait_ns;
 }
 
 /* By the time, as a few long sleeps outweigh many short waits awake; and by the number of waits, as
  * a sleeper whose core the host takes away for milliseconds seems to compute all of them. */
 static bool is_spinning(const struct waits *waits) {
-    return waits->cpu_ns >= evidence.spinning_share * waits->wait_ns &&
+    return waits->cpu_ns >= evidence.majority * waits->wait_ns &&
            2 * waits->spun >= waits->long_waits;
 }
 

@@ -89,7 +89,7 @@ static bool find_wakes(struct group *group) {
         if (!call->takes && group->group_of[call->semaphore] == group->number)
             *VECTOR_ADD(&group->wakes) = *call;
     }
-    return (double)group->wakes.count >= evidence.convincing_rounds;
+    return (double)group->wakes.count >= evidence.times_alike;
 }
 
 /* Takes threads like the `dispatcher`, and the workers themselves, for those that only wake workers
@@ -187,7 +187,7 @@ static bool are_kept(const struct group *group, const struct calls *kept) {
             return false;
         in_vain += is_any_parked(group, kept->items[i].time_ns);
     }
-    return (double)in_vain <= evidence.kept_in_vain * (double)kept->count;
+    return (double)in_vain <= evidence.unlike_rounds * (double)kept->count;
 }
 
 static void count_kinds(const struct group *group, size_t t, const uint32_t *places,

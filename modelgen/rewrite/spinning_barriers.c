@@ -152,7 +152,7 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
     for (size_t v = 0; v < spinning_barrier->n_visits; v++)
         divided += spinning_barrier->visits[v].n_sections > 1;
     /* Else the monitor is one that we know otherwise. */
-    if (divided < evidence.divided_visits * (double)spinning_barrier->n_visits)
+    if (divided <= evidence.unlike_rounds * (double)spinning_barrier->n_visits)
         return 0;
     size_t parties = most_at_once(spinning_barrier),
            meetings = spinning_barrier->n_visits / parties;
@@ -165,8 +165,7 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
         against += !met;
         awaited += met && is_awaited(visits, parties);
     }
-    return awaited >= evidence.convincing_rounds &&
-                   against <= evidence.missed_meetings * (double)meetings
+    return awaited >= evidence.times_alike && against <= evidence.violation_share * (double)meetings
                ? parties
                : 0;
 }

@@ -137,7 +137,7 @@ struct contents {
 static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
     struct pool_graph graph = pool_graph_make(model, pool);
-    double least_ns = evidence.once_shared * cpu_ns / model->pools[pool].profiled_threads;
+    double least_ns = evidence.negligible * cpu_ns / model->pools[pool].profiled_threads;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
@@ -155,8 +155,8 @@ static struct contents find_contents(struct model *model, int pool, double cpu_n
                        (pool_graph_stays(&graph, n, edge) || dist_mean(&edge->cpu_ns) >= least_ns);
             found.share |= (own && edge->cpu_scaling.share > 0) ||
                            (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
-            found.part |= own && edge->cpu_scaling.share > evidence.cost_part &&
-                          edge->cpu_scaling.share < 1 - evidence.cost_part;
+            found.part |= own && edge->cpu_scaling.share > evidence.negligible &&
+                          edge->cpu_scaling.share < 1 - evidence.negligible;
         }
     }
     pool_graph_free(&graph);
@@ -288,13 +288,13 @@ static bool are_loops_known(const struct trace *trace, const struct facts *facts
                 times[at.event->context]++;
     }
     for (size_t c = 0; c < trace->n_contexts; c++) {
-        if ((double)times[c] < evidence.repeated_calls * (double)pool->n_threads)
+        if ((double)times[c] < evidence.times_alike * (double)pool->n_threads)
             continue;
         repeated += (double)times[c];
         known += is_in_loop(trace, facts, (uint32_t)c) ? (double)times[c] : 0;
     }
     free(times);
-    return known >= evidence.loops_known * repeated;
+    return known >= evidence.majority * repeated;
 }
 
 /* How sure a remainder makes: with two threads, one round more is soon had by chance. */
@@ -381,7 +381,7 @@ static void decide_from_trace(const struct subject *subject, const char *without
     if (found->remainder && !found->uneven) {
         struct iteration_partition_cpu cpu =
             iteration_partition_cpu(subject->trace, subject->timelines, subject->from);
-        if (cpu.outside_ns > evidence.untold_cpu * cpu.all_ns) {
+        if (cpu.outside_ns > evidence.matters * cpu.all_ns) {
             decide_outside(model, subject->pool, &cpu, found->total);
             return;
         }
@@ -461,10 +461,10 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     if (is_own && !subject->from->team &&
         !are_loops_known(subject->trace, subject->facts, subject->from))
         decide_from_trace(subject, "the source of its loops");
-    else if (!commanded && found->undecided_ns > evidence.untold_cpu * found->cpu_ns)
+    else if (!commanded && found->undecided_ns > evidence.matters * found->cpu_ns)
         decide_undecided(found->undecided, found->undecided_ns / found->cpu_ns, subject->model,
                          subject->pool);
-    else if (is_own && found->hidden_share > evidence.hidden_loop)
+    else if (is_own && found->hidden_share > evidence.majority)
         decide_undecided(found->hidden, found->hidden_share, subject->model, subject->pool);
     else if (rule != PARTITION_SHARED &&
              (batches = undecided_creation(subject->trace, subject->facts, subject->from)))

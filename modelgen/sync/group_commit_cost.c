@@ -20,19 +20,19 @@ struct leads {
 };
 
 /* The thread's first section from this one on that tells. */
-static size_t telling_from(const struct pattern *pattern, size_t section) {
-    while (!(pattern->acts[section] & ACT_PASS))
+static size_t telling_from(const struct explanation *pattern, size_t section) {
+    while (!(pattern->pattern.acts[section] & ACT_PASS))
         section++;
     return section;
 }
 
 /* A thread leads all that came after it until it went on. */
-static struct leads leads_of(const struct finder *finder, const struct pattern *pattern) {
+static struct leads leads_of(const struct finder *finder, const struct explanation *pattern) {
     const struct order_list *history = &finder->history;
     struct leads leads = {0};
     for (size_t i = 0; i < history->count; i++) {
         size_t turn = history->items[i];
-        if (!(pattern->acts[turn] & ACT_TURN) || (pattern->acts[turn] & ACT_LED))
+        if (!(pattern->pattern.acts[turn] & ACT_TURN) || (pattern->pattern.acts[turn] & ACT_LED))
             continue;
         struct lead *lead = VECTOR_ADD(&leads);
         *lead = (struct lead){.turn = turn, .telling = telling_from(pattern, turn)};
@@ -40,7 +40,7 @@ static struct leads leads_of(const struct finder *finder, const struct pattern *
              j < history->count &&
              section_at(finder, history->items[j])->acquire_ns <= passed_at(finder, turn);
              j++)
-            lead->led += (pattern->acts[history->items[j]] & ACT_TURN) != 0;
+            lead->led += (pattern->pattern.acts[history->items[j]] & ACT_TURN) != 0;
     }
     return leads;
 }
@@ -73,14 +73,14 @@ static double cpu_of_each(const struct finder *finder, const struct leads *leads
 }
 
 void group_commit_finish(const struct finder *finder, const struct candidate *candidate,
-                         struct pattern *pattern) {
+                         struct explanation *pattern) {
     (void)candidate;
     struct leads leads = leads_of(finder, pattern);
-    pattern->in_groups = true;
-    pattern->led = memory_alloc(finder->sections->n_sections, sizeof *pattern->led);
+    pattern->pattern.in_groups = true;
+    pattern->pattern.led = memory_alloc(finder->sections->n_sections, sizeof *pattern->pattern.led);
     for (size_t i = 0; i < leads.count; i++)
-        pattern->led[leads.items[i].turn] = leads.items[i].led;
-    pattern->led_cpu_ns = cpu_of_each(finder, &leads);
+        pattern->pattern.led[leads.items[i].turn] = leads.items[i].led;
+    pattern->pattern.led_cpu_ns = cpu_of_each(finder, &leads);
     free(leads.items);
 }
 
@@ -103,19 +103,21 @@ static void add_losses(const struct trace_thread *thread, const struct thread_st
 
 /* Of one thread's sections. */
 static void find_losses(const struct trace *trace, const struct sections *sections,
-                        const struct monitors *monitors, const struct pattern *pattern,
+                        const struct monitors *monitors, const struct explanation *pattern,
                         size_t thread, struct excluded_time *losses) {
     struct thread_states timeline = thread_states_make(&trace->threads[thread]);
     size_t turn = PATTERN_NO_SECTION;
     for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1];
          s++) {
-        if ((pattern->acts[s] & ACT_PASS) && turn != PATTERN_NO_SECTION)
+        if ((pattern->pattern.acts[s] & ACT_PASS) && turn != PATTERN_NO_SECTION)
             add_losses(&trace->threads[thread], &timeline,
                        section_passed_ns(sections, &sections->sections[turn]),
-                       sections->sections[s].acquire_ns, pattern->led_cpu_ns * pattern->led[turn],
-                       losses);
-        if (pattern->acts[s] & (ACT_TURN | ACT_PASS))
-            turn = (pattern->acts[s] & ACT_TURN) && pattern->led[s] > 0 ? s : PATTERN_NO_SECTION;
+                       sections->sections[s].acquire_ns,
+                       pattern->pattern.led_cpu_ns * pattern->pattern.led[turn], losses);
+        if (pattern->pattern.acts[s] & (ACT_TURN | ACT_PASS))
+            turn = (pattern->pattern.acts[s] & ACT_TURN) && pattern->pattern.led[s] > 0
+                       ? s
+                       : PATTERN_NO_SECTION;
     }
     thread_states_free(&timeline);
 }
@@ -124,9 +126,9 @@ struct excluded_time group_commit_cost_excluded(const struct trace *trace,
                                                 const struct sections *sections,
                                                 const struct monitors *monitors) {
     struct excluded_time losses = {0};
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        for (size_t t = 0; t < trace->n_threads && monitors->patterns[p].led_cpu_ns > 0; t++)
-            find_losses(trace, sections, monitors, &monitors->patterns[p], t, &losses);
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
+        for (size_t t = 0; t < trace->n_threads && e->pattern.led_cpu_ns > 0; t++)
+            find_losses(trace, sections, monitors, e, t, &losses);
     excluded_time_sort(&losses);
     return losses;
 }

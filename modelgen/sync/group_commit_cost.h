@@ -9,7 +9,7 @@
 
 /* Of the template's candidate: in_groups, led and led_cpu_ns. */
 void group_commit_finish(const struct finder *finder, const struct candidate *candidate,
-                         struct pattern *pattern);
+                         struct explanation *pattern);
 
 /* What leaders computed for those that they led: the simulator charges it by how many they are
  * then. The caller frees the items. */

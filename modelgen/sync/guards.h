@@ -7,20 +7,10 @@
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/object_history.h"
 
-/* Those found so far, of any mutex. */
-struct guard_list {
-    struct guard *items;
-    size_t count, capacity;
-};
-
-/* A guard of the mutex that nobody adds to, takes from or waits for. guard_free() ends it, or
+/* A guard of the mutex that nobody adds to, takes from or waits for. explanation_free() ends it, or
  * monitors_free() once it is one of the monitors'. */
-struct guard guard_empty(const struct monitors *monitors, const struct sections *sections,
-                         int mutex);
-void guard_free(struct guard *guard);
-
-/* Does one of the guards say what the sections of the class wait for? */
-bool guards_explain(const struct guard *guards, size_t n_guards, size_t class_index);
+struct explanation guard_empty(const struct monitors *monitors, const struct sections *sections,
+                               int mutex);
 
 /* A guard's counters while the decisions under its mutex are gone through, one after the other.
  * They change by all weights; only guard_fill_outcomes() leaves out those of takers that got a
@@ -29,14 +19,14 @@ struct guard_walk {
     const struct history_event *decision; /* to wait or to go on, of any class; NULL: no more */
     uint64_t closed_ns; /* from when on nobody waits any more; UINT64_MAX: never */
     /* private */
-    const struct guard *guard;
+    const struct explanation *guard;
     const struct object_history *history;
     size_t next;      /* event */
     double *counters; /* one for each instance */
 };
 
 /* Stands before the first decision. guard_walk_end() ends it; guard and history must outlive it. */
-struct guard_walk guard_walk_begin(const struct monitors *monitors, const struct guard *guard,
+struct guard_walk guard_walk_begin(const struct monitors *monitors, const struct explanation *guard,
                                    const struct object_history *history);
 void guard_walk_end(struct guard_walk *walk);
 
@@ -48,23 +38,23 @@ bool guard_walk_lets_go_on(const struct guard_walk *walk);
 
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
  * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
-void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
+void guard_fill_outcomes(const struct monitors *monitors, struct explanation *guard,
                          const struct object_history *history);
 
 /* Holds the guard against all decisions of those who wait by it, and counts them; once it is closed
  * nobody waits any more. True: it explains them. */
 bool guard_judge(const struct monitors *monitors, const struct object_history *history,
-                 struct guard *guard);
+                 struct explanation *guard);
 
 /* The guard that a search found, of waiters on `condition` (-1: who never waits); `close_class`
  * closes it (-1: none does). Its outcomes are not filled in. */
-struct guard guard_found(const struct monitors *monitors, const struct sections *sections,
-                         const struct counter_search *search, int mutex, int condition,
-                         int close_class);
+struct explanation guard_found(const struct monitors *monitors, const struct sections *sections,
+                               const struct counter_search *search, int mutex, int condition,
+                               int close_class);
 
-/* Adds it to the list, or joins it with one that stands for the same thing. */
+/* Adds it to the monitors, or joins it with one that stands for the same thing. */
 void guards_add_found(struct monitors *monitors, const struct sections *sections,
-                      struct guard_list *list, const struct counter_search *search, int mutex,
-                      int condition, int close_class);
+                      const struct counter_search *search, int mutex, int condition,
+                      int close_class);
 
 #endif

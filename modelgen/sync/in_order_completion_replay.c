@@ -176,20 +176,20 @@ static struct passages passages_by_number(const struct finder *finder, const str
 
 static void write_acts(const struct finder *finder, const struct passages *passages,
                        const struct result_list *results, const struct trace_record *place,
-                       struct pattern *pattern) {
+                       struct explanation *pattern) {
     for (size_t i = 0; i < passages->count; i++)
-        pattern->acts[passages->items[i].wait_section] |= ACT_COLLECT;
+        pattern->pattern.acts[passages->items[i].wait_section] |= ACT_COLLECT;
     for (size_t i = 0; i < results->count; i++) {
         const struct result *result = &results->items[i];
         int thread = section_at(finder, result->section)->thread;
-        pattern->acts[result->section] |= ACT_PASS;
+        pattern->pattern.acts[result->section] |= ACT_PASS;
         if (result->drawn_ns == UINT64_MAX)
             continue;
         int section = finder->sections->section_of_lock[thread][result->drawn_record];
         if (section >= 0)
-            pattern->acts[section] |= ACT_DRAW;
+            pattern->pattern.acts[section] |= ACT_DRAW;
         else
-            pattern->drawn_after = place;
+            pattern->pattern.drawn_after = place;
     }
 }
 
@@ -199,13 +199,13 @@ static bool try_place(const struct finder *finder, const struct waiter *waiter,
     if (!draw_at(finder, results, place))
         return false;
     struct passages passages = passages_by_number(finder, waiter, results);
-    struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
+    struct explanation pattern = pattern_empty(finder, HAND_MADE_EVENT);
     pattern.tally = passages_replay(finder, &passages, true);
     bool found = passages.count >= 3 && pattern_holds(&pattern);
     if (found)
         write_acts(finder, &passages, results, place, &pattern);
     else
-        free(pattern.acts);
+        explanation_free(&pattern);
     free(passages.items);
     return found && pattern_add(finder, pattern);
 }
@@ -256,7 +256,7 @@ bool in_order_completion_replay_find(const struct finder *finder) {
         const struct section *section = section_at(finder, finder->history.items[i]);
         for (size_t w = 0; w < section->n_waits; w++) {
             int condition = finder->sections->waits[section->first_wait + w].condition;
-            if (finder->monitors->condition_explained[condition] || tried[condition])
+            if (finder_knows(finder, condition) || tried[condition])
                 continue;
             tried[condition] = true;
             found |= find_by_condition(finder, condition);
@@ -324,13 +324,16 @@ static struct passages visits_of(const struct finder *finder, const struct waite
     return passages;
 }
 
-bool in_order_completion_replay_find_in_array(const struct finder *finder, size_t n_objects) {
+bool in_order_completion_replay_find_in_array(const struct finder *finder) {
+    size_t n_objects = 0;
+    for (size_t o = 0; o < finder->sections->n_objects; o++)
+        n_objects += sections_first_like(finder->sections, (int)o) == finder->mutex;
     struct waiter waiter = only_waiter(finder, -1);
     bool found = false;
     if (waiter.thread >= 0) {
         struct passages visits = visits_of(finder, &waiter);
-        struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
-        pattern.n_objects = n_objects;
+        struct explanation pattern = pattern_empty(finder, HAND_MADE_EVENT);
+        pattern.pattern.n_objects = n_objects;
         found = passages_add(finder, &visits, true, &pattern);
         free(visits.items);
     }

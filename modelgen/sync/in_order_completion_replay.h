@@ -9,7 +9,7 @@
  * added to the monitors' patterns. */
 bool in_order_completion_replay_find(const struct finder *finder);
 
-/* Each result has a mutex of its own, of `n_objects` that are alike. */
-bool in_order_completion_replay_find_in_array(const struct finder *finder, size_t n_objects);
+/* Each result has a mutex of its own, of those that are alike. */
+bool in_order_completion_replay_find_in_array(const struct finder *finder);
 
 #endif

@@ -30,10 +30,8 @@
 #include <stddef.h>
 
 #include "formats/facts.h"
-#include "formats/model.h"
-#include "formats/trace.h"
 #include "modelgen/events/critical_sections.h"
-#include "modelgen/sync/tally.h"
+#include "modelgen/sync/explanation.h"
 
 /* Sections of one mutex that start at the same call site and signal the same conditions. */
 struct section_class {
@@ -54,50 +52,14 @@ struct section_class {
     bool broadcasts;
 };
 
-enum guard_kind {
-    GUARD_QUEUE,  /* takes one; nothing there at the start: items */
-    GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
-    GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
-    GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
-};
-
-struct guard {
-    enum guard_kind kind;
-    int mutex;
-    int condition;      /* that waiters wait on; -1: nobody did, they only tried, or never had to */
-    bool tries;         /* the waiters do not wait, they fail */
-    bool as_one;        /* mutexes that are alike are in use one after the other: as good as one */
-    bool worked_out;    /* how many some call sites add at once follows from the trace alone */
-    bool conjoined;     /* with another guard that must let them go on as well */
-    bool by_source;     /* the source's word decided between it and what few waits seemed to tell */
-    double take;        /* how many a waiter takes at once; 1 for GUARD_LEVEL */
-    double *units;      /* per section (index into sections): how many it takes or gives of what the
-                         * weights count as one; NULL: one */
-    bool unknown_units; /* they differ, and are taken for one */
-    double initial;     /* tokens at the start ... */
-    const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
-    int *weight;     /* per class (index into monitors.classes): what a section adds */
-    bool *early;     /* per class: it does so before it waits for something else itself */
-    bool *waits;     /* per class: evaluates the guard */
-    int close_class; /* closes it for good; -1 none */
-    const struct facts_monitor *proposal; /* NULL: found in the trace alone */
-    struct tally tally;                   /* a decision: each time a section waits or goes on */
-    double most;                          /* that the counter reached */
-    size_t n_contradictions;              /* those that are kept, the first ones */
-    struct contradiction contradictions[CONTRADICTIONS_SHOWN];
-    enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
-    int object;            /* model object; filled by the stream */
-};
-
 /* What was tried on a mutex, and is not what it is. */
 struct rejected {
     int mutex;
     const char *name;   /* of the template, or "counter"; not owned */
     struct tally tally; /* up to where it was given up */
+    bool is_outdone;    /* by what does better: it is no wrong one itself */
+    struct score score; /* ... its own */
 };
-
-struct pattern;    /* modelgen/sync/patterns.h */
-struct statements; /* modelgen/sync/statements.h */
 
 struct monitors {
     const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
@@ -105,26 +67,69 @@ struct monitors {
     struct section_class *classes;
     int *class_of; /* per section */
     size_t n_entries;
-    size_t n_guards;
-    struct guard *guards;
+    struct {
+        struct explanation *items; /* in the order in which they were found */
+        size_t count, capacity;
+    } explanations;
     const struct facts_monitor *
         *proposal_of;  /* per sync object: what the source takes a mutex for */
     bool *unproposed;  /* ... its source was read and proposes nothing */
     bool *own_numbers; /* per class: its sections wait, by the source's word, until what all see has
                         * come to a number of the thread's own */
-    size_t n_patterns;
-    struct pattern *patterns;
-    size_t n_statements;
-    struct statements *statements; /* one for each mutex modelled by its statements */
     struct {
         struct rejected *items; /* for each template and counter that was tried the best try */
         size_t count, capacity;
     } rejected;
     size_t *first_of_thread; /* per thread and one more: its first section */
-    bool
-        *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
-    bool *condition_explained; /* ... a guard or a pattern does */
 };
+
+/* ---- the array of explanations ---- */
+
+/* The next one of a kind in the order in which they were found; NULL: no more. To go through all:
+ *   for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));) */
+struct explanation *explanation_next(const struct monitors *monitors, enum explained_by by,
+                                     const struct explanation *last);
+
+/* Its index: arrays of later passes have an element for each explanation. */
+size_t explanation_index(const struct monitors *monitors, const struct explanation *explanation);
+
+/* The monitors take it over. Pointers to others are not valid any more. */
+void explanation_add(struct monitors *monitors, struct explanation explanation);
+
+/* Takes out of the array, and frees, what `drops` says; `context` is handed to it. */
+void explanations_drop(struct monitors *monitors,
+                       bool (*drops)(const struct explanation *explanation, const void *context),
+                       const void *context);
+
+/* ---- is this explained, and by what? ---- */
+
+/* Does a counter say what the sections of a class wait for? */
+bool monitors_guard(const struct monitors *monitors, size_t class_index);
+
+/* Does it say why this section waited or did not? */
+bool explanation_explains(const struct explanation *explanation, const struct monitors *monitors,
+                          size_t section);
+
+/* Does anything? */
+bool monitors_explain(const struct monitors *monitors, size_t section);
+
+/* Is what threads wait for on this condition, or on those like it, known? `beyond_doubt`: and not
+ * contradicted by the run. */
+bool monitors_explain_condition(const struct monitors *monitors, const struct sections *sections,
+                                int condition, bool beyond_doubt);
+
+/* Has a pattern's sections waiting on the condition; NULL: none. */
+struct explanation *monitors_pattern_at(const struct monitors *monitors, int condition);
+
+/* What stands for the mutex as the source's own words; NULL when it is modelled otherwise. `mutex`:
+ * index into the objects. */
+struct explanation *statements_of(const struct monitors *monitors, int mutex);
+
+/* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */
+size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
+                     enum pattern_act act);
+
+/* ---- how much must speak for one ---- */
 
 /* Do waits that began or ended so often prove what they were found to follow? More is asked for
  * where the source was read and says nothing of the kind, and much would fit. */
@@ -132,11 +137,5 @@ bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 
 /* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
 bool monitors_ignore(const struct monitors *monitors, int mutex);
-/* Are so many contradictions more than clocks and races make? */
-bool monitors_doubt(double against, double decisions);
-
-/* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
- * not the truth. */
-bool guard_is_doubtful(const struct guard *guard);
 
 #endif

@@ -1,19 +1,24 @@
 #include "modelgen/sync/monitor_search.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
-#include "modelgen/sync/explanations.h"
 #include "modelgen/sync/guards.h"
+#include "modelgen/sync/in_order_completion_replay.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/operation_classes.h"
-#include "modelgen/sync/pattern_search.h"
+#include "modelgen/sync/pattern_replay.h"
+#include "modelgen/sync/select.h"
 #include "modelgen/sync/source_guards.h"
 #include "modelgen/sync/source_monitors.h"
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/template_search.h"
+#include "modelgen/sync/templates.h"
+#include "modelgen/sync/ticket_replay.h"
 #include "modelgen/sync/try_operations.h"
 #include "modelgen/sync/wait_loops.h"
+#include "modelgen/sync/wavefront_replay.h"
 
 static void find_threads(const struct trace *trace, const struct sections *sections,
                          struct monitors *monitors) {
@@ -27,141 +32,179 @@ static void find_threads(const struct trace *trace, const struct sections *secti
 }
 
 /* Are there waits of the mutexes like this one that nothing explains yet? */
-static bool has_unexplained(const struct monitors *monitors, int mutex) {
+static bool has_unexplained(const struct monitors *monitors, const struct sections *sections,
+                            int mutex) {
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0 &&
-            !monitors->condition_explained[monitors->classes[c].waits_on])
+            !monitors_explain_condition(monitors, sections, monitors->classes[c].waits_on, false))
             return true;
     return false;
 }
 
-static void find_in_mutex(const struct trace *trace, const struct sections *sections, int mutex,
-                          struct monitors *monitors, struct guard_list *list) {
-    struct object_history history = object_history_of(sections, monitors, mutex);
-    size_t first = list->count;
+/* ---- patterns ---- */
+
+static int compare_sections(const void *a, const void *b, void *context) {
+    const struct section *sections = context;
+    const struct section *x = &sections[*(const size_t *)a], *y = &sections[*(const size_t *)b];
+    return (x->acquire_ns > y->acquire_ns) - (x->acquire_ns < y->acquire_ns);
+}
+
+/* Of the mutex and of those that it stands for. */
+static struct order_list in_order(const struct sections *sections, int mutex) {
+    struct order_list list = {0};
+    size_t n;
+    const size_t *of_mutex = sections_of(sections, mutex, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!sections->sections[of_mutex[i]].cut)
+            *VECTOR_ADD(&list) = of_mutex[i];
+    if (list.count)
+        qsort_r(list.items, list.count, sizeof *list.items, compare_sections, sections->sections);
+    return list;
+}
+
+static bool has_unknown_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        for (size_t w = 0; w < section->n_waits; w++)
+            if (!finder_knows(finder, finder->sections->waits[section->first_wait + w].condition))
+                return true;
+    }
+    return false;
+}
+
+/* A way to explain a mutex without a counter: a template, or what looks for one. */
+struct pattern_row {
+    const bool *is_left_out;
+    const struct template_row *template;
+    bool (*find)(const struct finder *finder); /* NULL: the template is tried */
+};
+
+/* These cannot be mistaken, and are tried before the counters. */
+static const struct pattern_row plain_patterns[] = {
+    {&left_out.barrier, &template_barrier, NULL},
+    {&left_out.rwlock, &template_rwlock, NULL},
+    {&left_out.group_commit, &template_group_commit, NULL},
+    {&left_out.tickets, NULL, ticket_replay_find_proposed},
+    {&left_out.generations, &template_generation, NULL},
+};
+
+/* Where no counter explains the waits. */
+static const struct pattern_row ordered_patterns[] = {
+    {&left_out.tickets, NULL, ticket_replay_find},
+    {&left_out.in_order_completion, NULL, in_order_completion_replay_find},
+    {&left_out.wavefront, NULL, wavefront_replay_find},
+};
+
+/* Of mutexes that are alike. */
+static const struct pattern_row array_patterns[] = {
+    {&left_out.wavefront, NULL, wavefront_replay_find},
+    {&left_out.in_order_completion, NULL, in_order_completion_replay_find_in_array},
+};
+
+/* Where nobody waits. */
+static const struct pattern_row unmet_patterns[] = {
+    {&left_out.tickets, NULL, ticket_replay_find_proposed},
+};
+
+static void find_patterns(const struct finder *finder, const struct pattern_row *rows,
+                          size_t n_rows) {
+    struct selection selection = select_begin(finder->monitors, finder->sections, finder->mutex);
+    for (size_t i = 0; i < n_rows; i++) {
+        if (*rows[i].is_left_out)
+            continue;
+        if (rows[i].template)
+            template_search_find(finder, rows[i].template);
+        else
+            rows[i].find(finder);
+        select_offer(&selection);
+    }
+    select_end(&selection);
+}
+
+#define FIND_PATTERNS(finder, rows) find_patterns(finder, rows, sizeof(rows) / sizeof *(rows))
+
+/* ---- one mutex ---- */
+
+static void find_counters(const struct finder *finder) {
+    struct monitors *monitors = finder->monitors;
+    const struct sections *sections = finder->sections;
+    struct object_history history = object_history_of(sections, monitors, finder->mutex);
+    size_t first = monitors->explanations.count;
     if (history.count) {
-        wait_loops_find(monitors, sections, mutex, &history, list);
-        source_guards_find(trace, sections, mutex, &history, monitors, list);
-        try_operations_find(trace, monitors, sections, mutex, &history, list);
-        for (size_t g = list->count; g-- > first;)
-            try_operations_find_once(monitors, sections, g, &history, list);
+        wait_loops_find(monitors, sections, finder->mutex, &history);
+        source_guards_find(finder->trace, sections, finder->mutex, &history, monitors);
+        if (!left_out.attempts)
+            try_operations_find(finder->trace, monitors, sections, finder->mutex, &history);
+        for (size_t g = monitors->explanations.count; g-- > first && !left_out.attempts;)
+            try_operations_find_once(monitors, sections, g, &history);
     }
     free(history.items);
+}
+
+static void explain_mutex(const struct finder *finder) {
+    bool waits = finder_has_wait(finder);
+    if (waits)
+        FIND_PATTERNS(finder, plain_patterns);
+    find_counters(finder);
+    size_t first = finder->monitors->explanations.count;
+    if (!waits)
+        FIND_PATTERNS(finder, unmet_patterns);
+    else if (has_unknown_wait(finder))
+        FIND_PATTERNS(finder, ordered_patterns);
+    select_settle(finder->monitors, finder->sections, first);
 }
 
 /* Mutexes that are alike, each with an object of its own. */
-static void find_in_likes(const struct trace *trace, const struct sections *sections, int mutex,
-                          struct monitors *monitors, struct guard_list *list) {
-    struct object_history history = object_history_of(sections, monitors, mutex);
-    if (has_unexplained(monitors, mutex)) {
-        for (size_t c = 0; c < monitors->n_classes; c++)
-            if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0)
-                wait_loops_set_explained(monitors, sections, monitors->classes[c].waits_on, true);
-        wait_loops_find(monitors, sections, mutex, &history, list);
-    }
-    if (history.count && !monitors_ignore(monitors, mutex))
-        source_guards_find(trace, sections, mutex, &history, monitors, list);
+static void explain_likes(const struct finder *finder) {
+    struct monitors *monitors = finder->monitors;
+    struct object_history history = object_history_of(finder->sections, monitors, finder->mutex);
+    bool is_sought = !monitors_ignore(monitors, finder->mutex);
+    if (is_sought && history.n_instances > 1 && has_unknown_wait(finder))
+        FIND_PATTERNS(finder, array_patterns);
+    if (has_unexplained(monitors, finder->sections, finder->mutex))
+        wait_loops_find(monitors, finder->sections, finder->mutex, &history);
+    if (history.count && is_sought)
+        source_guards_find(finder->trace, finder->sections, finder->mutex, &history, monitors);
     free(history.items);
 }
 
-/* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
-static bool is_contradicted(const struct guard *guard) {
-    return guard->condition >= 0 && guard->tally.violations >= evidence.contradicted;
-}
-
-/* What is contradicted counts as unexplained while patterns are sought (`sought`). */
-static void ask_for_patterns(const struct sections *sections, struct monitors *monitors,
-                             bool sought) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (is_contradicted(&monitors->guards[g]))
-            wait_loops_set_explained(monitors, sections, monitors->guards[g].condition, !sought);
-}
-
-/* The pattern that explains waits for the condition; NULL: none. */
-static const struct pattern *pattern_of(const struct monitors *monitors,
-                                        const struct sections *sections, int condition) {
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        for (size_t s = 0; s < sections->n_sections; s++) {
-            const struct section *section = &sections->sections[s];
-            for (size_t w = 0; monitors->patterns[p].acts[s] && w < section->n_waits; w++)
-                if (sections->waits[section->first_wait + w].condition == condition)
-                    return &monitors->patterns[p];
-        }
-    return NULL;
-}
-
-/* Ends the contradicted guards, or the patterns that explain the same waits no better; gives how
- * many guards remain. */
-static size_t drop_outdone(const struct sections *sections, struct monitors *monitors) {
-    size_t kept = 0;
-    for (size_t g = 0; g < monitors->n_guards; g++) {
-        struct guard *guard = &monitors->guards[g];
-        const struct pattern *pattern =
-            is_contradicted(guard) && monitors->condition_in_pattern[guard->condition]
-                ? pattern_of(monitors, sections, guard->condition)
-                : NULL;
-        if (pattern &&
-            (guard_is_doubtful(guard) || pattern->tally.violations < guard->tally.violations)) {
-            guard_free(guard);
+/* `alone`: those, or those of which there are several that are alike. */
+static void explain_all(const struct trace *trace, const struct sections *sections, bool alone,
+                        struct monitors *monitors) {
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        if (sections->objects[o].kind != ON_MUTEX || sections->objects[o].alone != alone ||
+            sections_first_like(sections, (int)o) != (int)o ||
+            (alone && monitors_ignore(monitors, (int)o)))
             continue;
-        }
-        if (pattern) {
-            monitors->condition_in_pattern[guard->condition] = false;
-            patterns_drop(monitors, (size_t)(pattern - monitors->patterns));
-        }
-        monitors->guards[kept++] = *guard;
+        struct object_history events = {0};
+        const struct finder finder = {.trace = trace,
+                                      .sections = sections,
+                                      .monitors = monitors,
+                                      .mutex = (int)o,
+                                      .history = in_order(sections, (int)o),
+                                      .events = &events};
+        if (alone)
+            explain_mutex(&finder);
+        else
+            explain_likes(&finder);
+        free(finder.history.items);
+        free(events.items);
     }
-    return monitors->n_guards = kept;
 }
 
-/* Nothing has been sought yet where mutexes are alike, or nothing is to be found. Sections of one
- * class may wait on conditions that are not alike. */
-static void forget_unsought(const struct sections *sections, struct monitors *monitors) {
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        bool sought = sections->objects[section->mutex].alone &&
-                      !monitors_ignore(monitors, monitors->classes[monitors->class_of[s]].mutex);
-        for (size_t w = 0; !sought && w < section->n_waits; w++) {
-            int condition = sections->waits[section->first_wait + w].condition;
-            monitors->condition_explained[condition] = false;
-            monitors->condition_explained[sections_first_like(sections, condition)] = false;
-        }
-    }
-}
+/* ---- all of them ---- */
 
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *doubted, const bool *split) {
     struct monitors monitors = {.doubted = doubted};
     operation_classes_find(trace, sections, split, &monitors);
-    monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
-    for (size_t o = 0; o < sections->n_objects; o++)
-        monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
     find_threads(trace, sections, &monitors);
-    monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
     source_monitors_find(trace, sections, facts, &monitors);
     operation_classes_read_order(trace, facts, &monitors);
-    pattern_search_find(trace, sections, &monitors, true);
-    struct guard_list list = {0};
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
-            !monitors_ignore(&monitors, (int)o))
-            find_in_mutex(trace, sections, (int)o, &monitors, &list);
-    forget_unsought(sections, &monitors);
-    monitors.guards = list.items;
-    monitors.n_guards = list.count;
-    ask_for_patterns(sections, &monitors, true);
-    pattern_search_find(trace, sections, &monitors, false);
-    ask_for_patterns(sections, &monitors, false);
-    list.count = drop_outdone(sections, &monitors);
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
-            sections_first_like(sections, (int)o) == (int)o)
-            find_in_likes(trace, sections, (int)o, &monitors, &list);
-    monitors.guards = list.items;
-    monitors.n_guards = list.count;
-    assert(list.items || list.count == 0);
-    for (size_t g = 0; g < monitors.n_guards; g++)
-        monitors.guards[g].proposal = monitors.proposal_of[monitors.guards[g].mutex];
+    explain_all(trace, sections, true, &monitors);
+    explain_all(trace, sections, false, &monitors);
+    for (struct explanation *e = NULL; (e = explanation_next(&monitors, BY_COUNTER, e));)
+        e->proposal = monitors.proposal_of[e->mutex];
     return monitors;
 }
 
@@ -179,8 +222,8 @@ static double unexplained_waits(const struct monitors *monitors, const struct se
 
 static size_t count_attempts(const struct monitors *monitors) {
     size_t count = 0;
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        count += monitors->guards[g].tries;
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        count += e->counter.tries;
     return count;
 }
 
@@ -209,7 +252,7 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
     for (size_t c = 0; c < monitors.n_classes; c++) {
         const struct section_class *class = &monitors.classes[c];
         bool alone = sections->objects[class->mutex].alone;
-        split[class->entry] = alone && has_unexplained(&monitors, class->mutex);
+        split[class->entry] = alone && has_unexplained(&monitors, sections, class->mutex);
         may_try[class->entry] &= alone;
         any_unexplained |= split[class->entry];
         any_may_try |= may_try[class->entry] && !split[class->entry];
@@ -225,18 +268,14 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
 }
 
 void monitors_free(struct monitors *monitors) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        guard_free(&monitors->guards[g]);
-    free(monitors->guards);
-    patterns_free(monitors);
-    statements_free(monitors);
+    for (size_t i = 0; i < monitors->explanations.count; i++)
+        explanation_free(&monitors->explanations.items[i]);
+    free(monitors->explanations.items);
     free(monitors->rejected.items);
     free(monitors->first_of_thread);
-    free(monitors->condition_in_pattern);
     free(monitors->proposal_of);
     free(monitors->unproposed);
     free(monitors->own_numbers);
     free(monitors->classes);
     free(monitors->class_of);
-    free(monitors->condition_explained);
 }

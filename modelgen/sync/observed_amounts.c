@@ -14,7 +14,7 @@ struct inquiry {
     const struct trace *trace;
     const struct sections *sections;
     const struct monitors *monitors;
-    const struct guard *guard;
+    const struct explanation *guard;
 };
 
 static const struct observed_amount unseen = {0};
@@ -83,7 +83,7 @@ static bool counts_what_is_left(const struct inquiry *inquiry, size_t variable) 
     const struct monitors *monitors = inquiry->monitors;
     bool any = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
-        if (!inquiry->guard->waits[c])
+        if (!inquiry->guard->counter.waits[c])
             continue;
         const struct facts_section *commands = commands_of_class(inquiry, c);
         if (!commands || change_of(commands, variable).by != -1 ||
@@ -210,7 +210,7 @@ static struct observed_amount of_variable(const struct inquiry *inquiry) {
 struct observed_amount observed_amounts_of(const struct trace *trace,
                                            const struct sections *sections,
                                            const struct monitors *monitors,
-                                           const struct guard *guard) {
+                                           const struct explanation *guard) {
     const struct inquiry inquiry = {trace, sections, monitors, guard};
     const struct facts_monitor *proposal = guard->proposal;
     struct observed_amount seen = unseen;

@@ -18,6 +18,6 @@ struct observed_amount {
 struct observed_amount observed_amounts_of(const struct trace *trace,
                                            const struct sections *sections,
                                            const struct monitors *monitors,
-                                           const struct guard *guard);
+                                           const struct explanation *guard);
 
 #endif

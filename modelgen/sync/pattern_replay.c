@@ -12,39 +12,42 @@ bool finder_has_wait(const struct finder *finder) {
     return false;
 }
 
-bool pattern_holds(const struct pattern *pattern) {
-    return (pattern->tally.waited > 0 || pattern->is_proposed) &&
+bool pattern_holds(const struct explanation *pattern) {
+    return (pattern->tally.waited > 0 || pattern->pattern.is_proposed) &&
            tally_is_acceptable(&pattern->tally);
 }
 
-struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
-    return (struct pattern){.kind = kind,
-                            .mutex = finder->mutex,
-                            .n_objects = 1,
-                            .acts =
-                                memory_alloc(finder->sections->n_sections, sizeof(unsigned short)),
-                            .object = MODEL_NONE};
+struct explanation pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
+    const struct sections *sections = finder->sections;
+    return (struct explanation){
+        .by = BY_PATTERN,
+        .mutex = finder->mutex,
+        .object = MODEL_NONE,
+        .pattern = {.kind = kind,
+                    .n_objects = 1,
+                    .acts = memory_alloc(sections->n_sections, sizeof(unsigned short)),
+                    .conditions = memory_alloc(sections->n_objects, sizeof(bool))}};
 }
 
-bool pattern_add(const struct finder *finder, struct pattern pattern) {
-    struct monitors *monitors = finder->monitors;
-    if (!monitors_prove(monitors, pattern.mutex, pattern.tally.waited)) {
-        pattern_free(&pattern);
+/* A number is drawn, awaited and passed on. */
+#define COMMANDS_IN_ORDER 3
+
+bool pattern_add(const struct finder *finder, struct explanation pattern) {
+    if (!monitors_prove(finder->monitors, pattern.mutex, pattern.tally.waited)) {
+        explanation_free(&pattern);
         return false;
     }
-    monitors->patterns =
-        memory_resize(monitors->patterns, monitors->n_patterns + 1, sizeof *monitors->patterns);
-    monitors->patterns[monitors->n_patterns++] = pattern;
+    if (pattern.score.complexity <= 0)
+        pattern.score.complexity = COMMANDS_IN_ORDER;
+    pattern.score.is_said |= pattern.pattern.is_proposed;
     const unsigned waiting = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_TURN | ACT_COLLECT;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         const struct section *section = section_at(finder, index);
-        bool explained = pattern.acts[index] & waiting;
-        for (size_t w = 0; w < section->n_waits && explained; w++) {
-            int condition = finder->sections->waits[section->first_wait + w].condition;
-            monitors->condition_explained[condition] = true;
-            monitors->condition_in_pattern[condition] = true;
-        }
+        for (size_t w = 0; w < section->n_waits && pattern.pattern.acts[index] & waiting; w++)
+            pattern.pattern.conditions[finder->sections->waits[section->first_wait + w].condition] =
+                true;
     }
+    explanation_add(finder->monitors, pattern);
     return true;
 }

@@ -3,8 +3,8 @@
 #ifndef PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 #define PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/object_history.h"
-#include "modelgen/sync/patterns.h"
 
 /* Indexes of sections, in the order of their acquire times. */
 struct order_list {
@@ -34,16 +34,21 @@ static inline uint64_t passed_at(const struct finder *finder, size_t index) {
     return section_passed_ns(finder->sections, section_at(finder, index));
 }
 
+/* Is it known what threads wait for on the condition, beyond doubt? */
+static inline bool finder_knows(const struct finder *finder, int condition) {
+    return monitors_explain_condition(finder->monitors, finder->sections, condition, true);
+}
+
 /* Does any section of the history wait? */
 bool finder_has_wait(const struct finder *finder);
 
-/* A pattern without acts; pattern_add() takes it over, or free its acts. */
-struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind);
+/* A pattern without acts; pattern_add() takes it over, or explanation_free(). */
+struct explanation pattern_empty(const struct finder *finder, enum hand_made_kind kind);
 
-bool pattern_holds(const struct pattern *pattern);
+bool pattern_holds(const struct explanation *pattern);
 
 /* Takes the pattern over and marks the conditions that it explains. False: too little speaks for
  * it; what it has is freed. */
-bool pattern_add(const struct finder *finder, struct pattern pattern);
+bool pattern_add(const struct finder *finder, struct explanation pattern);
 
 #endif

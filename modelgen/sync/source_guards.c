@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/candidates.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/observed_amounts.h"
-#include "modelgen/sync/patterns.h"
 #include "modelgen/sync/source_monitors.h"
 #include "modelgen/sync/weighted_units.h"
 
@@ -23,10 +24,10 @@ static bool acts_as_get(const struct facts_monitor *proposal, const char *functi
 
 /* Does the source say that who takes waits until something is there? */
 static bool takers_wait(const struct trace *trace, const struct monitors *monitors,
-                        const struct guard *guard) {
+                        const struct explanation *guard) {
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct facts_section *commands =
-            guard->waits[c]
+            guard->counter.waits[c]
                 ? command_program_section_at(trace, monitors->classes[c].context, guard->proposal)
                 : NULL;
         for (size_t i = 0; commands && i < commands->n_steps; i++)
@@ -38,11 +39,11 @@ static bool takers_wait(const struct trace *trace, const struct monitors *monito
 
 /* Was nothing there whenever somebody waited, but for few times? */
 static bool explains_waits(const struct monitors *monitors, const struct object_history *history,
-                           const struct guard *guard) {
+                           const struct explanation *guard) {
     struct guard_walk walk = guard_walk_begin(monitors, guard, history);
     double wrong = 0, decisions = 0;
     while (guard_walk_next(&walk)) {
-        if (!guard->waits[walk.decision->class_index])
+        if (!guard->counter.waits[walk.decision->class_index])
             continue;
         decisions++;
         wrong += walk.decision->kind == EVENT_WAITS && guard_walk_lets_go_on(&walk);
@@ -55,8 +56,8 @@ static bool explains_waits(const struct monitors *monitors, const struct object_
 static bool try_proposed_queue(const struct trace *trace, const struct sections *sections,
                                const struct facts_monitor *proposal,
                                const struct object_history *history,
-                               const struct monitors *monitors, struct guard *result) {
-    struct guard guard = *result;
+                               const struct monitors *monitors, struct explanation *result) {
+    struct explanation guard = *result;
     int mutex = guard.mutex;
     bool puts = false, gets = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -64,22 +65,22 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
         if (class->mutex != mutex)
             continue;
         if (acts_as_put(proposal, class->function)) {
-            guard.weight[c] = 1;
+            guard.counter.weight[c] = 1;
             puts = true;
         } else if (acts_as_get(proposal, class->function)) {
-            guard.weight[c] = -1;
-            guard.waits[c] = gets = true;
+            guard.counter.weight[c] = -1;
+            guard.counter.waits[c] = gets = true;
         } else if (facts_monitor_acts(proposal, FACTS_CLOSE, class->function)) {
-            guard.close_class = (int)c;
+            guard.counter.close_class = (int)c;
         }
     }
-    guard.kind = GUARD_QUEUE;
+    guard.counter.kind = GUARD_QUEUE;
     guard.proposal = proposal;
     guard_fill_outcomes(monitors, &guard, history);
     double yes = 0, no = 0;
     for (size_t s = 0; s < sections->n_sections; s++) {
-        yes += guard.outcome[s] == OUTCOME_YES;
-        no += guard.outcome[s] == OUTCOME_NO;
+        yes += guard.counter.outcome[s] == OUTCOME_YES;
+        no += guard.counter.outcome[s] == OUTCOME_NO;
     }
     /* An attempt at an empty queue that did not wait must be the exception (the end). */
     bool holds = puts && gets && yes > 0 && no <= yes && explains_waits(monitors, history, &guard);
@@ -87,18 +88,19 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
     /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
      * knows better. Where it never was the answer, nothing shows what the caller would do then, so
      * it waits. */
-    guard.tries = guard.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
+    guard.counter.tries =
+        guard.counter.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
     *result = guard;
     return holds;
 }
 
 /* The most that were out at one time, but one at least. */
-static double most_out(const struct guard *guard, const struct object_history *history) {
+static double most_out(const struct explanation *guard, const struct object_history *history) {
     double out = 0, most = 1;
     for (size_t i = 0; i < history->count; i++) {
         const struct history_event *event = &history->items[i];
-        double units = guard->units ? guard->units[event->section] : 1;
-        out -= event->kind == EVENT_EFFECT ? guard->weight[event->class_index] * units : 0;
+        double units = guard->counter.units ? guard->counter.units[event->section] : 1;
+        out -= event->kind == EVENT_EFFECT ? guard->counter.weight[event->class_index] * units : 0;
         most = fmax(most, out);
     }
     return most;
@@ -107,15 +109,15 @@ static double most_out(const struct guard *guard, const struct object_history *h
 /* As many as the source says, or else a variable held. Where the source tells what it depends on
  * alone, those that were out show the rest. False: nothing tells. */
 static bool tell_tokens(const struct trace *trace, const struct sections *sections,
-                        const struct monitors *monitors, double most, struct guard *guard) {
+                        const struct monitors *monitors, double most, struct explanation *guard) {
     const struct facts_amount *said = &guard->proposal->amount;
     const struct facts_amount *own =
         source_monitors_amount(trace, sections, guard->proposal, guard->mutex);
     struct observed_amount seen = {0};
     if (!own->constant && !own->follows_threads)
         seen = observed_amounts_of(trace, sections, monitors, guard);
-    guard->seen = seen.value;
-    guard->initial = own->constant ? own->offset : seen.value ? seen.number : most;
+    guard->counter.seen = seen.value;
+    guard->counter.initial = own->constant ? own->offset : seen.value ? seen.number : most;
     return own->constant || seen.value || said->follows_threads || said->n_choices > 0;
 }
 
@@ -123,8 +125,8 @@ static bool tell_tokens(const struct trace *trace, const struct sections *sectio
 static bool try_proposed_tokens(const struct trace *trace, const struct sections *sections,
                                 const struct facts_monitor *proposal,
                                 const struct object_history *history,
-                                const struct monitors *monitors, struct guard *result) {
-    struct guard guard = *result;
+                                const struct monitors *monitors, struct explanation *result) {
+    struct explanation guard = *result;
     bool takes_some = false, gives = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
@@ -132,95 +134,100 @@ static bool try_proposed_tokens(const struct trace *trace, const struct sections
             continue;
         if (source_monitors_act(proposal, FACTS_ACQUIRE, class) ||
             source_monitors_act(proposal, FACTS_GET, class)) {
-            guard.weight[c] = -1;
-            guard.waits[c] = takes_some = true;
-            guard.condition = class->waits_on >= 0 ? class->waits_on : guard.condition;
+            guard.counter.weight[c] = -1;
+            guard.counter.waits[c] = takes_some = true;
+            guard.counter.condition =
+                class->waits_on >= 0 ? class->waits_on : guard.counter.condition;
         } else if (source_monitors_act(proposal, FACTS_RELEASE, class) ||
                    source_monitors_act(proposal, FACTS_PUT, class)) {
-            guard.weight[c] = 1;
+            guard.counter.weight[c] = 1;
             gives = true;
         }
     }
-    guard.kind = GUARD_TOKENS;
+    guard.counter.kind = GUARD_TOKENS;
     guard.proposal = proposal;
     bool in_units = facts_monitor_in_units(proposal);
-    guard.units = in_units ? weighted_units_find(trace, sections, monitors, &guard) : NULL;
-    guard.unknown_units = in_units && !guard.units;
+    guard.counter.units = in_units ? weighted_units_find(trace, sections, monitors, &guard) : NULL;
+    guard.counter.unknown_units = in_units && !guard.counter.units;
     double most = most_out(&guard, history);
     bool is_known = tell_tokens(trace, sections, monitors, most, &guard);
     guard_fill_outcomes(monitors, &guard, history);
     bool explains = guard_judge(monitors, history, &guard);
     *result = guard;
-    return takes_some && gives && is_known && most <= guard.initial && explains;
+    return takes_some && gives && is_known && most <= guard.counter.initial && explains;
 }
 
-static bool share_waiters(const struct monitors *monitors, const struct guard *a,
-                          const struct guard *b) {
+struct overruling {
+    const struct monitors *monitors;
+    const struct explanation *word;
+};
+
+static bool share_waiters(const struct monitors *monitors, const struct explanation *a,
+                          const struct explanation *b) {
     bool share = false;
     for (size_t c = 0; c < monitors->n_classes; c++)
-        share |= a->waits[c] && b->waits[c];
+        share |= a->counter.waits[c] && b->counter.waits[c];
     return share;
 }
 
 /* Where few had to wait, or few need not, much explains who did. Does what was found say less of
  * the same waiters than the source's word: that they take nothing, or nothing of others that take?
  */
-static bool gives_way(const struct monitors *monitors, const struct guard *found,
-                      const struct guard *word) {
+static bool gives_way(const struct monitors *monitors, const struct explanation *found,
+                      const struct explanation *word) {
     double passed = found->tally.decisions - found->tally.waited;
-    bool is_weak =
-        fmin(found->tally.waited, passed) < evidence.convincing_attempts && found->condition >= 0;
-    bool says_less = found->kind == GUARD_LEVEL;
+    bool is_weak = fmin(found->tally.waited, passed) < evidence.convincing_attempts &&
+                   found->counter.condition >= 0;
+    bool says_less = found->counter.kind == GUARD_LEVEL;
     for (size_t c = 0; c < monitors->n_classes; c++) {
-        if (found->waits[c] && !word->waits[c])
+        if (found->counter.waits[c] && !word->counter.waits[c])
             return false;
-        says_less |= word->waits[c] && !found->waits[c];
+        says_less |= word->counter.waits[c] && !found->counter.waits[c];
     }
-    return is_weak && says_less && !found->conjoined;
+    return is_weak && says_less && !found->counter.conjoined;
+}
+
+/* Is it a guard that some wait by who do so by the source's word? */
+static bool is_overruled(const struct explanation *guard, const void *context) {
+    const struct overruling *overruling = context;
+    return guard->by == BY_COUNTER && share_waiters(overruling->monitors, guard, overruling->word);
 }
 
 /* Puts the source's word in the place of what gives way to it, if the trace allows that. True: it
- * does, and `word` is the list's. */
-static bool overrule(const struct monitors *monitors, const struct object_history *history,
-                     const struct guard *word, struct guard_list *list) {
-    struct guard proposed = *word;
-    for (size_t g = 0; g < list->count; g++) {
-        if (!share_waiters(monitors, &list->items[g], word))
+ * does, and `word` is the monitors'. */
+static bool overrule(struct monitors *monitors, const struct object_history *history,
+                     const struct explanation *word) {
+    struct explanation proposed = *word;
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));) {
+        if (!share_waiters(monitors, e, word))
             continue;
-        if (!gives_way(monitors, &list->items[g], word))
+        if (!gives_way(monitors, e, word))
             return false;
-        proposed.condition = list->items[g].condition;
+        proposed.counter.condition = e->counter.condition;
     }
-    proposed.tries = false;
-    proposed.by_source = true;
-    if (proposed.condition < 0 || !guard_judge(monitors, history, &proposed))
+    proposed.counter.tries = false;
+    proposed.counter.by_source = true;
+    if (proposed.counter.condition < 0 || !guard_judge(monitors, history, &proposed))
         return false;
     guard_fill_outcomes(monitors, &proposed, history);
-    size_t kept = 0;
-    for (size_t g = 0; g < list->count; g++)
-        if (share_waiters(monitors, &list->items[g], word))
-            guard_free(&list->items[g]);
-        else
-            list->items[kept++] = list->items[g];
-    list->count = kept;
-    *VECTOR_ADD(list) = proposed;
+    explanations_drop(monitors, is_overruled, &(struct overruling){monitors, word});
+    explanation_add(monitors, proposed);
     return true;
 }
 
 void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,
-                        const struct object_history *history, struct monitors *monitors,
-                        struct guard_list *list) {
+                        const struct object_history *history, struct monitors *monitors) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
-    if (!proposal)
+    if (!proposal || left_out.proposals)
         return;
     bool has_items = false, has_any = false; /* the trace already told what it is */
-    for (size_t g = 0; g < list->count; g++) {
-        has_items |= list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE;
-        has_any |= list->items[g].mutex == mutex;
+    for (size_t i = 0; i < monitors->explanations.count; i++) {
+        const struct explanation *known = &monitors->explanations.items[i];
+        has_items |=
+            known->mutex == mutex && known->by == BY_COUNTER && known->counter.kind == GUARD_QUEUE;
+        has_any |= known->mutex == mutex;
     }
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        has_any |= monitors->patterns[p].mutex == mutex;
-    struct guard guard = guard_empty(monitors, sections, mutex);
+    struct explanation guard = guard_empty(monitors, sections, mutex);
     bool holds = false, is_told = has_any;
     switch (proposal->kind) {
     case MONITOR_BOUNDED_QUEUE:
@@ -236,10 +243,10 @@ void source_guards_find(const struct trace *trace, const struct sections *sectio
     default:
         break;
     }
-    if (holds && overrule(monitors, history, &guard, list))
+    if (holds && overrule(monitors, history, &guard))
         return;
     if (holds && !is_told)
-        *VECTOR_ADD(list) = guard;
+        explanation_add(monitors, guard);
     else
-        guard_free(&guard);
+        explanation_free(&guard);
 }

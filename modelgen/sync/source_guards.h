@@ -6,7 +6,6 @@
 
 /* Adds what the source says of the mutex, where the trace allows it and tells no more itself. */
 void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,
-                        const struct object_history *history, struct monitors *monitors,
-                        struct guard_list *list);
+                        const struct object_history *history, struct monitors *monitors);
 
 #endif

@@ -8,8 +8,7 @@
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/explanations.h"
-#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/monitor.h"
 
 /* ---- what matters ---- */
 
@@ -65,13 +64,13 @@ static bool is_told(const struct facts_expression *expression, const struct fact
     return told;
 }
 
-static bool is_section_told(const struct statements *statements,
+static bool is_section_told(const struct explanation *statements,
                             const struct facts_section *section, const bool *is_own) {
     for (size_t i = 0; i < section->n_steps; i++) {
         const struct facts_step *step = &section->steps[i];
         bool reads =
             step->kind == STEP_WAIT || (step->kind == STEP_UPDATE && step->change == CHANGE_OTHER);
-        if (!statements_matter(statements, step))
+        if (!statements_matter(&statements->statements, step))
             continue;
         if ((step->guard.text && !is_told(&step->guard, statements->proposal, is_own)) ||
             (reads && !is_told(&step->value, statements->proposal, is_own)))
@@ -81,29 +80,29 @@ static bool is_section_told(const struct statements *statements,
 }
 
 /* Of the sections that the run came to. */
-static bool are_told(const struct statements *statements) {
+static bool are_told(const struct explanation *statements) {
     const struct facts_monitor *proposal = statements->proposal;
     bool *is_own = command_program_own_variables(proposal);
     bool told = true;
     for (size_t s = 0; s < proposal->n_sections && told; s++)
-        told = statements->number[s] == MODEL_NONE ||
+        told = statements->statements.number[s] == MODEL_NONE ||
                is_section_told(statements, &proposal->sections[s], is_own);
     free(is_own);
     return told;
 }
 
 /* Numbers the proposal's sections that the run came to. */
-static void number_sections(const struct sections *sections, struct statements *statements) {
+static void number_sections(const struct sections *sections, struct explanation *statements) {
     const struct facts_monitor *proposal = statements->proposal;
     int number = 0;
     for (size_t s = 0; s < proposal->n_sections; s++)
-        statements->number[s] = MODEL_NONE;
+        statements->statements.number[s] = MODEL_NONE;
     for (size_t s = 0; s < sections->n_sections; s++)
-        if (statements->section_of[s] != MODEL_NONE)
-            statements->number[statements->section_of[s]] = 0;
+        if (statements->statements.section_of[s] != MODEL_NONE)
+            statements->statements.number[statements->statements.section_of[s]] = 0;
     for (size_t s = 0; s < proposal->n_sections; s++)
-        if (statements->number[s] != MODEL_NONE)
-            statements->number[s] = number++;
+        if (statements->statements.number[s] != MODEL_NONE)
+            statements->statements.number[s] = number++;
 }
 
 /* How the threads waited for a mutex' conditions in the traced run. */
@@ -121,8 +120,8 @@ static bool is_mistaken(const struct monitors *monitors, int mutex) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
     if (!proposal || (proposal->kind != MONITOR_BARRIER && proposal->kind != MONITOR_RWLOCK))
         return false;
-    for (size_t p = 0; p < monitors->n_patterns; p++)
-        if (monitors->patterns[p].mutex == mutex)
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_PATTERN, e));)
+        if (e->mutex == mutex)
             return false;
     return true;
 }
@@ -132,17 +131,16 @@ static bool is_mistaken(const struct monitors *monitors, int mutex) {
 static bool is_explained(const struct monitors *monitors, size_t section, int mutex) {
     if (is_mistaken(monitors, mutex))
         return false;
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].waits[monitors->class_of[section]] &&
-            (monitors->guards[g].worked_out || guard_is_doubtful(&monitors->guards[g])))
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (e->counter.waits[monitors->class_of[section]] &&
+            (e->counter.worked_out || explanation_is_doubtful(e)))
             return false;
     return monitors_explain(monitors, section);
 }
 
 static bool is_bent(const struct monitors *monitors, size_t section) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].waits[monitors->class_of[section]] &&
-            monitors->guards[g].tally.violations > 0)
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (e->counter.waits[monitors->class_of[section]] && e->tally.violations > 0)
             return true;
     return false;
 }
@@ -194,8 +192,8 @@ static bool are_signals_inside(const struct search_of_statements *search, int mu
 
 /* NULL, or why the statements cannot stand for the mutex. */
 static const char *why_not(const struct search_of_statements *search,
-                           const struct statements *statements, const struct waits *waits) {
-    const struct tally *verdict = &statements->verdict;
+                           const struct explanation *statements, const struct waits *waits) {
+    const struct tally *verdict = &statements->tally;
     if (waits->timed_out > 0)
         return "waits timed out in the traced run";
     if (verdict->strange > 0)
@@ -227,14 +225,14 @@ static size_t next_of(const struct search_of_statements *search, size_t s) {
 
 /* How much what the pool's threads do next differs by whether the step's guard held. */
 static double distance_in_pool(const struct search_of_statements *search,
-                               const struct statements *statements, const replay_trail *trail,
+                               const struct explanation *statements, const replay_trail *trail,
                                int section, size_t step, int pool) {
     size_t n = search->monitors->n_entries + 1;
     double *after[2] = {memory_alloc(n, sizeof(double)), memory_alloc(n, sizeof(double))};
     double total[2] = {0, 0}, distance = 0;
     for (size_t s = 0; s < search->sections->n_sections; s++) {
         const struct section *at = &search->sections->sections[s];
-        if (statements->section_of[s] != section || at->cut ||
+        if (statements->statements.section_of[s] != section || at->cut ||
             search->pools->pool_of[at->thread] != pool)
             continue;
         int held = (int)(trail[s] >> step & 1);
@@ -252,15 +250,16 @@ static double distance_in_pool(const struct search_of_statements *search,
 }
 
 /* A guard that can be asked in the simulation, too. */
-static bool may_answer(const struct statements *statements, const struct facts_step *step,
+static bool may_answer(const struct explanation *statements, const struct facts_step *step,
                        const bool *is_own) {
-    return step->kind != STEP_WAIT && step->guard.text && statements_matter(statements, step) &&
+    return step->kind != STEP_WAIT && step->guard.text &&
+           statements_matter(&statements->statements, step) &&
            is_told(&step->guard, statements->proposal, is_own);
 }
 
 /* Threads that find nothing go elsewhere: the step whose guard tells it best. */
 static int find_answer(const struct search_of_statements *search,
-                       const struct statements *statements, const replay_trail *trail,
+                       const struct explanation *statements, const replay_trail *trail,
                        int section) {
     const struct facts_section *commands = &statements->proposal->sections[section];
     bool *is_own = command_program_own_variables(statements->proposal);
@@ -281,23 +280,23 @@ static int find_answer(const struct search_of_statements *search,
 }
 
 /* Who still waits when the program ends is not let through: that is a "no", too. */
-static void tell_outcomes(const struct search_of_statements *search, struct statements *statements,
+static void tell_outcomes(const struct search_of_statements *search, struct explanation *statements,
                           const replay_trail *trail) {
     const struct facts_monitor *proposal = statements->proposal;
     bool *has_cut = memory_alloc(proposal->n_sections, sizeof *has_cut);
     for (size_t i = 0; i < proposal->n_sections; i++)
-        statements->answer[i] = find_answer(search, statements, trail, (int)i);
+        statements->statements.answer[i] = find_answer(search, statements, trail, (int)i);
     for (size_t s = 0; s < search->sections->n_sections; s++)
-        if (statements->section_of[s] != MODEL_NONE)
-            has_cut[statements->section_of[s]] |= search->sections->sections[s].cut;
+        if (statements->statements.section_of[s] != MODEL_NONE)
+            has_cut[statements->statements.section_of[s]] |= search->sections->sections[s].cut;
     for (size_t s = 0; s < search->sections->n_sections; s++) {
-        int section = statements->section_of[s];
+        int section = statements->statements.section_of[s];
         if (section == MODEL_NONE ||
-            (statements->answer[section] == MODEL_NONE && !has_cut[section]))
+            (statements->statements.answer[section] == MODEL_NONE && !has_cut[section]))
             continue;
-        bool held = statements->answer[section] == MODEL_NONE ||
-                    (trail[s] >> statements->answer[section] & 1);
-        statements->outcome[s] =
+        bool held = statements->statements.answer[section] == MODEL_NONE ||
+                    (trail[s] >> statements->statements.answer[section] & 1);
+        statements->statements.outcome[s] =
             held && !search->sections->sections[s].cut ? OUTCOME_YES : OUTCOME_NO;
     }
     free(has_cut);
@@ -305,31 +304,27 @@ static void tell_outcomes(const struct search_of_statements *search, struct stat
 
 /* ---- one mutex ---- */
 
-static struct statements try_proposal(const struct search_of_statements *search, int mutex,
-                                      const struct facts_monitor *proposal, replay_trail *trail) {
+static struct explanation try_proposal(const struct search_of_statements *search, int mutex,
+                                       const struct facts_monitor *proposal, replay_trail *trail) {
     size_t n = search->sections->n_sections;
-    struct statements result = {
+    struct explanation result = {
+        .by = BY_STATEMENTS,
         .mutex = mutex,
         .proposal = proposal,
-        .section_of = source_replay_roles(search->trace, search->sections, proposal, mutex),
-        .outcome = memory_alloc(n, sizeof(enum outcome)),
-        .answer = memory_alloc(proposal->n_sections, sizeof(int)),
-        .number = memory_alloc(proposal->n_sections, sizeof(int)),
-        .object = MODEL_NONE};
+        .object = MODEL_NONE,
+        .statements = {.section_of =
+                           source_replay_roles(search->trace, search->sections, proposal, mutex),
+                       .outcome = memory_alloc(n, sizeof(enum outcome)),
+                       .answer = memory_alloc(proposal->n_sections, sizeof(int)),
+                       .number = memory_alloc(proposal->n_sections, sizeof(int))}};
     bool *is_own = command_program_own_variables(proposal);
-    result.asked = find_asked(proposal, is_own);
+    result.statements.asked = find_asked(proposal, is_own);
     free(is_own);
     memset(trail, 0, n * sizeof *trail);
-    result.verdict =
-        source_replay(search->sections, proposal, mutex, result.section_of, search->threads, trail);
+    result.tally = source_replay(search->sections, proposal, mutex, result.statements.section_of,
+                                 search->threads, trail);
     number_sections(search->sections, &result);
     return result;
-}
-
-static void add(struct monitors *monitors, struct statements statements) {
-    monitors->statements = memory_resize(monitors->statements, monitors->n_statements + 1,
-                                         sizeof *monitors->statements);
-    monitors->statements[monitors->n_statements++] = statements;
 }
 
 static bool is_wanted(const struct facts_monitor *proposal) {
@@ -344,10 +339,15 @@ static bool is_much(const struct search_of_statements *search, const struct wait
 }
 
 static bool has_guards(const struct monitors *monitors, int mutex) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].mutex == mutex)
+    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
+        if (e->mutex == mutex)
             return true;
     return false;
+}
+
+/* Is it what else was found of the mutex? */
+static bool is_replaced(const struct explanation *explanation, const void *mutex) {
+    return explanation->mutex == *(const int *)mutex && explanation->by != BY_STATEMENTS;
 }
 
 static void find_in_mutex(const struct search_of_statements *search, int mutex,
@@ -364,20 +364,20 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
         const struct facts_monitor *proposal = &search->facts->monitors[m];
         if (!facts_same_mutex(proposal, known) || proposal->n_sections == 0)
             continue;
-        struct statements statements = try_proposal(search, mutex, proposal, trail);
+        struct explanation statements = try_proposal(search, mutex, proposal, trail);
         why = why_not(search, &statements, &waits);
-        if (!why && statements_are_doubtful(&statements) && !is_wanted(known) &&
+        if (!why && explanation_is_doubtful(&statements) && !is_wanted(known) &&
             has_guards(search->monitors, mutex))
             why = "the traced run contradicts them, too";
-        if (!why && must_fit && statements.verdict.violations + statements.verdict.untold > 0)
+        if (!why && must_fit && statements.tally.violations + statements.tally.untold > 0)
             why = "they explain no more than a counter";
         if (why) {
-            statements_end(&statements);
+            explanation_free(&statements);
             continue;
         }
         tell_outcomes(search, &statements, trail);
-        monitors_forget(search->monitors, mutex);
-        add(search->monitors, statements);
+        explanations_drop(search->monitors, is_replaced, &mutex);
+        explanation_add(search->monitors, statements);
     }
     if (why && (is_wanted(known) || is_much(search, &waits, waits.flag_ns)))
         notes_add(model, "the statements of \"%s\" cannot be simulated: %s",

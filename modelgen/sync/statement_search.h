@@ -2,7 +2,8 @@
 #ifndef PERSIK_MODELGEN_SYNC_STATEMENT_SEARCH_H
 #define PERSIK_MODELGEN_SYNC_STATEMENT_SEARCH_H
 
-#include "modelgen/sync/statements.h"
+#include "modelgen/sync/monitor.h"
+#include "modelgen/sync/source_replay.h"
 #include "modelgen/threads/thread_pools.h"
 
 /* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What is

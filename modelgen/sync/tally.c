@@ -25,6 +25,10 @@ bool violations_are_few(double violations, double decisions) {
     return violations <= evidence.violation_share * decisions + 0.5;
 }
 
+bool violations_are_doubtful(double violations, double decisions) {
+    return violations >= evidence.doubts && violations > evidence.doubtful_share * decisions;
+}
+
 bool tally_is_acceptable(const struct tally *tally) {
     return violations_are_few(tally->violations, tally->decisions) &&
            tally->wrong_waits <= (1 - evidence.recall) * tally->waited;

@@ -39,6 +39,9 @@ void tally_add_violation(struct tally *tally, const struct contradiction *wrong)
 /* Are there no more violations among the decisions than clocks and races make? */
 bool violations_are_few(double violations, double decisions);
 
+/* Are so many, though few, more than clocks and races make? */
+bool violations_are_doubtful(double violations, double decisions);
+
 /* Are the violations few, among the waits, too? */
 bool tally_is_acceptable(const struct tally *tally);
 

@@ -38,7 +38,7 @@ struct template_row {
     bool (*is_told_apart)(const struct finder *finder, struct candidate *candidate);
     /* Fills in what the pattern has besides kind, acts and tally; NULL: nothing. */
     void (*finish)(const struct finder *finder, const struct candidate *candidate,
-                   struct pattern *pattern);
+                   struct explanation *pattern);
 };
 
 #endif

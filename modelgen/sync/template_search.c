@@ -14,19 +14,22 @@ struct search {
     int *roles;             /* of the candidates at hand */
     double most_violations; /* ... with which one may hold */
     struct value *shared;   /* ... at the end of the run */
-    struct pattern best;
+    struct explanation best;
     bool is_found;
     struct rejected rejected; /* the one that went farthest of those that do not hold */
 };
 
-static struct pattern pattern_of(const struct search *search, const struct candidate *candidate) {
+static struct explanation pattern_of(const struct search *search,
+                                     const struct candidate *candidate) {
     const struct finder *finder = search->finder;
-    struct pattern pattern = pattern_empty(finder, search->row->kind);
+    struct explanation pattern = pattern_empty(finder, search->row->kind);
     pattern.tally = candidate->tally;
+    for (size_t i = 0; i < search->program.n_operations; i++)
+        pattern.score.complexity += search->program.operations[i].n_commands;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
         if (candidate->roles[section] != HISTORY_NO_ROLE)
-            pattern.acts[section] = search->row->acts[candidate->roles[section]];
+            pattern.pattern.acts[section] = search->row->acts[candidate->roles[section]];
     }
     if (search->row->finish)
         search->row->finish(finder, candidate, &pattern);
@@ -85,7 +88,7 @@ static void try_candidate(struct search *search, struct candidate candidate) {
     if (search->is_found && candidate.tally.violations >= search->best.tally.violations)
         return;
     if (search->is_found)
-        pattern_free(&search->best);
+        explanation_free(&search->best);
     search->best = pattern_of(search, &candidate);
     search->is_found = true;
 }

@@ -78,9 +78,9 @@ static bool is_a_meeting(const struct finder *finder, struct candidate *candidat
 }
 
 static void finish_barrier(const struct finder *finder, const struct candidate *candidate,
-                           struct pattern *pattern) {
+                           struct explanation *pattern) {
     (void)finder;
-    pattern->parties = (int)candidate->parameter;
+    pattern->pattern.parties = (int)candidate->parameter;
 }
 
 /* A macro is written out wherever the program has it, perhaps for one round each. */
@@ -179,9 +179,9 @@ static bool is_shared(const struct finder *finder, struct candidate *candidate) 
 }
 
 static void finish_rwlock(const struct finder *finder, const struct candidate *candidate,
-                          struct pattern *pattern) {
+                          struct explanation *pattern) {
     (void)finder;
-    pattern->writers_first = candidate->parameter > 0;
+    pattern->pattern.writers_first = candidate->parameter > 0;
 }
 
 const struct template_row template_rwlock = {
@@ -368,10 +368,10 @@ static bool are_rounds(const struct finder *finder, struct candidate *candidate)
 }
 
 static void finish_rounds(const struct finder *finder, const struct candidate *candidate,
-                          struct pattern *pattern) {
+                          struct explanation *pattern) {
     (void)finder;
     (void)candidate;
-    pattern->in_rounds = true;
+    pattern->pattern.in_rounds = true;
 }
 
 const struct template_row template_generation = {

@@ -10,7 +10,7 @@
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/operation_classes.h"
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
@@ -145,23 +145,23 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
 }
 
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
-                  struct pattern *pattern) {
+                  struct explanation *pattern) {
     int entry = passages->count >= 3 ? find_drawing_entry(finder, passages, of_own) : -2;
     if (entry > -2)
         pattern->tally = passages_replay(finder, passages, of_own);
     if (entry == -2 || !pattern_holds(pattern)) {
-        free(pattern->acts);
+        explanation_free(pattern);
         return false;
     }
-    pattern->draws_when_passing = entry == -1;
+    pattern->pattern.draws_when_passing = entry == -1;
     for (size_t i = 0; i < passages->count; i++) {
         size_t drawn = finder->sections->n_sections;
         if (entry >= 0)
             drawn_ns(finder, passages, i, entry, &drawn);
         if (drawn < finder->sections->n_sections)
-            pattern->acts[drawn] |= ACT_DRAW;
-        pattern->acts[passages->items[i].wait_section] |= of_own ? ACT_COLLECT : ACT_TURN;
-        pattern->acts[passages->items[i].pass_section] |= ACT_PASS;
+            pattern->pattern.acts[drawn] |= ACT_DRAW;
+        pattern->pattern.acts[passages->items[i].wait_section] |= of_own ? ACT_COLLECT : ACT_TURN;
+        pattern->pattern.acts[passages->items[i].pass_section] |= ACT_PASS;
     }
     return pattern_add(finder, *pattern);
 }
@@ -221,24 +221,31 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
     return false;
 }
 
-bool ticket_replay_find(const struct finder *finder, bool is_proposed) {
+static bool find(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
         if (class->mutex != finder->mutex ||
-            (is_proposed
-                 ? !is_proposed_turn(finder, class)
-                 : class->waits == 0 || finder->monitors->condition_explained[class->waits_on] ||
-                       monitors_guard(finder->monitors, c)))
+            (is_proposed ? !is_proposed_turn(finder, class)
+                         : class->waits == 0 || finder_knows(finder, class->waits_on) ||
+                               monitors_guard(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)
             qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
-        struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
-        pattern.is_proposed = is_proposed && class->waits == 0;
+        struct explanation pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
+        pattern.pattern.is_proposed = is_proposed && class->waits == 0;
         bool found = passages_add(finder, &passages, false, &pattern);
         free(passages.items);
         if (found)
             return true;
     }
     return false;
+}
+
+bool ticket_replay_find(const struct finder *finder) {
+    return find(finder, false);
+}
+
+bool ticket_replay_find_proposed(const struct finder *finder) {
+    return find(finder, true);
 }

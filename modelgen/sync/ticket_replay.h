@@ -4,13 +4,16 @@
 
 #include "modelgen/sync/passages.h"
 
+/* Of waits that nothing explains yet. */
+bool ticket_replay_find(const struct finder *finder);
+
 /* Where nobody had to wait for his turn, or two threads only, which could as well share one permit,
  * the source and the order of the passages tell. */
-bool ticket_replay_find(const struct finder *finder, bool is_proposed);
+bool ticket_replay_find_proposed(const struct finder *finder);
 
 /* Looks for the place where the order is decided, judges, and adds the pattern if it holds; else
  * frees its acts. */
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
-                  struct pattern *pattern);
+                  struct explanation *pattern);
 
 #endif

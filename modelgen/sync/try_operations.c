@@ -27,15 +27,15 @@ static struct attempt attempt_of(const struct monitors *monitors, size_t success
 
 /* Does a successful attempt, told by what it signals or by what comes next, add to the guard or
  * take from it, and none that failed does? */
-static bool changes_alone(const struct monitors *monitors, const struct guard *guard,
+static bool changes_alone(const struct monitors *monitors, const struct explanation *guard,
                           size_t success, bool told_by_signal) {
     int sign = told_by_signal ? 1 : -1;
     for (size_t d = 0; d < monitors->n_classes; d++) {
         const struct section_class *class = &monitors->classes[d];
-        bool changes = sign * guard->weight[d] > 0;
+        bool changes = sign * guard->counter.weight[d] > 0;
         bool succeeds = d == success || (told_by_signal && class->n_signals > 0);
         if (class->entry == monitors->classes[success].entry &&
-            (guard->waits[d] || (d == success && !changes) || (changes && !succeeds)))
+            (guard->counter.waits[d] || (d == success && !changes) || (changes && !succeeds)))
             return false;
     }
     return true;
@@ -69,7 +69,7 @@ static bool is_beyond_doubt(const struct counter_search *search, const struct se
 
 void try_operations_find(const struct trace *trace, struct monitors *monitors,
                          const struct sections *sections, int mutex,
-                         const struct object_history *history, struct guard_list *list) {
+                         const struct object_history *history) {
     struct counter_search search = {.monitors = monitors};
     for (size_t c = 0; c < monitors->n_classes; c++) {
         if (monitors->classes[c].mutex != mutex)
@@ -79,61 +79,63 @@ void try_operations_find(const struct trace *trace, struct monitors *monitors,
         if (attempt.waits || !attempt.fails || attempt.signals != told_by_signal)
             continue;
         bool is_known = false;
-        for (size_t g = 0; g < list->count && !is_known; g++) {
-            const struct guard *guard = &list->items[g];
-            is_known = guard->mutex == mutex && changes_alone(monitors, guard, c, told_by_signal);
-        }
+        for (struct explanation *e = NULL;
+             !is_known && (e = explanation_next(monitors, BY_COUNTER, e));)
+            is_known = e->mutex == mutex && changes_alone(monitors, e, c, told_by_signal);
         search.success = told_by_signal ? -1 : (int)c;
         if ((is_known || !told_by_signal) &&
             counter_search_attempts(&search, history, mutex, monitors->classes[c].entry) &&
             (is_known || is_beyond_doubt(&search, sections, trace->n_threads)))
-            guards_add_found(monitors, sections, list, &search, mutex, -1, -1);
+            guards_add_found(monitors, sections, &search, mutex, -1, -1);
     }
 }
 
 /* Does the section's thread go on to one that adds to the guard, under the same mutex? */
 static bool goes_on_to_add(const struct monitors *monitors, const struct sections *sections,
-                           const struct guard *guard, size_t s) {
+                           const struct explanation *guard, size_t s) {
     if (s + 1 >= sections->n_sections)
         return false;
     const struct section *next = &sections->sections[s + 1];
     return next->thread == sections->sections[s].thread &&
            next->mutex == sections->sections[s].mutex &&
-           guard->weight[monitors->class_of[s + 1]] > 0;
+           guard->counter.weight[monitors->class_of[s + 1]] > 0;
 }
 
 /* The first section that looks at the guard; n_sections: none. */
-static size_t first_look(const struct sections *sections, const struct guard *guard,
+static size_t first_look(const struct sections *sections, const struct explanation *guard,
                          const struct object_history *history) {
     for (size_t i = 0; i < history->count; i++)
-        if (event_decides(&history->items[i]) && guard->waits[history->items[i].class_index])
+        if (event_decides(&history->items[i]) &&
+            guard->counter.waits[history->items[i].class_index])
             return history->items[i].section;
     return sections->n_sections;
 }
 
 void try_operations_find_once(struct monitors *monitors, const struct sections *sections, size_t g,
-                              const struct object_history *history, struct guard_list *list) {
-    struct guard *level = &list->items[g];
-    size_t maker = first_look(sections, level, history);
-    if (level->kind != GUARD_LEVEL || level->initial > level->take - 0.5 ||
-        history->n_instances != 1 || maker == sections->n_sections ||
-        sections->sections[maker].n_waits > 0 || !goes_on_to_add(monitors, sections, level, maker))
+                              const struct object_history *history) {
+    struct explanation *level = &monitors->explanations.items[g];
+    if (level->by != BY_COUNTER || level->counter.kind != GUARD_LEVEL ||
+        level->counter.initial > level->counter.take - 0.5 || history->n_instances != 1)
         return;
-    struct guard first = guard_empty(monitors, sections, level->mutex);
-    first.kind = GUARD_FIRST;
-    first.tries = true;
-    first.initial = 1;
+    size_t maker = first_look(sections, level, history);
+    if (maker == sections->n_sections || sections->sections[maker].n_waits > 0 ||
+        !goes_on_to_add(monitors, sections, level, maker))
+        return;
+    struct explanation first = guard_empty(monitors, sections, level->mutex);
+    first.counter.kind = GUARD_FIRST;
+    first.counter.tries = true;
+    first.counter.initial = 1;
     for (size_t s = 0; s < sections->n_sections; s++) {
         int class = monitors->class_of[s];
-        if (!level->waits[class])
+        if (!level->counter.waits[class])
             continue;
-        first.waits[class] = true;
-        first.outcome[s] = s == maker ? OUTCOME_YES : OUTCOME_NO;
+        first.counter.waits[class] = true;
+        first.counter.outcome[s] = s == maker ? OUTCOME_YES : OUTCOME_NO;
         first.tally.decisions++;
     }
     first.tally.waited = first.tally.decisions - 1; /* that failed */
-    level->outcome[maker] = OUTCOME_ANY;
-    struct guard second = *level;
+    level->counter.outcome[maker] = OUTCOME_ANY;
+    struct explanation second = *level;
     *level = first; /* is tried before the level is looked at */
-    *VECTOR_ADD(list) = second;
+    explanation_add(monitors, second);
 }

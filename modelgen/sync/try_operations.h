@@ -9,12 +9,12 @@
  * found; or, without a signal, takes from one or is beyond doubt. */
 void try_operations_find(const struct trace *trace, struct monitors *monitors,
                          const struct sections *sections, int mutex,
-                         const struct object_history *history, struct guard_list *list);
+                         const struct object_history *history);
 
 /* Lazy initialisation: the first thread to look does not wait for the level, though it is not
  * there, but goes and brings it about. Who that is shows at run time only, so an attempt at a
- * permit stands before the look. `g`: the index of a guard in the list. */
+ * permit stands before the look. `g`: the index of an explanation. */
 void try_operations_find_once(struct monitors *monitors, const struct sections *sections, size_t g,
-                              const struct object_history *history, struct guard_list *list);
+                              const struct object_history *history);
 
 #endif

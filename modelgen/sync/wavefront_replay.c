@@ -221,15 +221,15 @@ static int find_lead(const struct look *looks, size_t n) {
 
 /* Whose piece is the first one looks, too: which thread that is, another run decides anew. */
 static void write_acts(const struct family *family, const struct look *looks,
-                       struct pattern *pattern) {
+                       struct explanation *pattern) {
     for (size_t i = 0; i < family->visits.count; i++)
         if (looks[i].known || (looks[i].first && family->period > 0))
-            pattern->acts[looks[i].section] |= ACT_TURN;
+            pattern->pattern.acts[looks[i].section] |= ACT_TURN;
     for (size_t r = 0; r < family->runs.count; r++) {
         const struct run *run = &family->runs.items[r];
-        pattern->acts[run->first] |= ACT_DRAW;
+        pattern->pattern.acts[run->first] |= ACT_DRAW;
         for (size_t i = 0; i < run->n_steps; i++)
-            pattern->acts[family->steps.items[run->first_step + i]] |=
+            pattern->pattern.acts[family->steps.items[run->first_step + i]] |=
                 i + 1 < run->n_steps ? ACT_ADVANCE : ACT_PASS;
     }
 }
@@ -247,7 +247,7 @@ static size_t count_mutexes(const struct family *family) {
     return count;
 }
 
-static bool add_found(const struct family *family, struct pattern pattern) {
+static bool add_found(const struct family *family, struct explanation pattern) {
     struct finder finder = *family->finder;
     finder.history = (struct order_list){0};
     for (size_t i = 0; i < family->visits.count; i++)
@@ -316,20 +316,20 @@ static struct object_history history_of(const struct family *family, const struc
     return history;
 }
 
-static struct pattern judge(const struct family *family, size_t distance) {
+static struct explanation judge(const struct family *family, size_t distance) {
     size_t n = family->visits.count, *before = find_before(family, distance);
     struct look *looks = memory_alloc(n, sizeof *looks);
     for (size_t i = 0; i < n; i++)
         looks[i] = look_of(family, &family->visits.items[i], before);
-    struct pattern pattern = pattern_empty(family->finder, HAND_MADE_HAND_OVER);
-    pattern.in_steps = true;
-    pattern.distance = (int)distance;
-    pattern.lead = find_lead(looks, n);
-    pattern.n_objects = count_mutexes(family);
+    struct explanation pattern = pattern_empty(family->finder, HAND_MADE_HAND_OVER);
+    pattern.pattern.in_steps = true;
+    pattern.pattern.distance = (int)distance;
+    pattern.pattern.lead = find_lead(looks, n);
+    pattern.pattern.n_objects = count_mutexes(family);
     if (are_several(family, looks)) {
-        pattern.tally =
-            replay_text(family->finder->sections, history_of(family, looks, before, pattern.lead),
-                        variables, operations, sizeof operations / sizeof *operations);
+        pattern.tally = replay_text(family->finder->sections,
+                                    history_of(family, looks, before, pattern.pattern.lead),
+                                    variables, operations, sizeof operations / sizeof *operations);
         write_acts(family, looks, &pattern);
     }
     free(looks);
@@ -337,16 +337,16 @@ static struct pattern judge(const struct family *family, size_t distance) {
     return pattern;
 }
 
-static bool is_better(const struct pattern *pattern, const struct pattern *than) {
+static bool is_better(const struct explanation *pattern, const struct explanation *than) {
     if (pattern->tally.waited == 0 || than->tally.waited == 0)
         return pattern->tally.waited > than->tally.waited;
     return pattern->tally.violations < than->tally.violations;
 }
 
 /* The better one of two; ends the other. */
-static struct pattern better_of(struct pattern best, struct pattern other) {
+static struct explanation better_of(struct explanation best, struct explanation other) {
     bool better = is_better(&other, &best);
-    free(better ? best.acts : other.acts);
+    explanation_free(better ? &best : &other);
     return better ? other : best;
 }
 
@@ -358,9 +358,9 @@ static void find_runs(struct family *family, size_t period) {
 }
 
 /* Each run has a mutex of its own. */
-static struct pattern find_apart(struct family *family) {
+static struct explanation find_apart(struct family *family) {
     find_runs(family, 0);
-    struct pattern best = judge(family, 1);
+    struct explanation best = judge(family, 1);
     for (size_t distance = 2; distance <= DISTANCE_LIMIT; distance++)
         best = better_of(best, judge(family, distance));
     return best;
@@ -370,13 +370,13 @@ static struct pattern find_apart(struct family *family) {
  * takes one through all of them, and looks before each at how far the others' pieces are, which one
  * mutex guards. How many steps there are is tried out. If it is one, threads only take turns; if
  * they seldom look, it is something else. */
-static struct pattern find_together(struct family *family) {
+static struct explanation find_together(struct family *family) {
     find_runs(family, 1);
-    struct pattern best = judge(family, 1);
+    struct explanation best = judge(family, 1);
     size_t best_period = 1;
     for (size_t period = 2; period <= PERIOD_LIMIT; period++) {
         find_runs(family, period);
-        struct pattern other = judge(family, 1);
+        struct explanation other = judge(family, 1);
         best_period = is_better(&other, &best) ? period : best_period;
         best = better_of(best, other);
     }
@@ -387,14 +387,14 @@ static struct pattern find_together(struct family *family) {
 }
 
 static bool find_in(struct family *family) {
-    struct pattern best = find_apart(family);
-    if (best.n_objects == 1 || !pattern_holds(&best)) {
-        free(best.acts);
+    struct explanation best = find_apart(family);
+    if (best.pattern.n_objects == 1 || !pattern_holds(&best)) {
+        explanation_free(&best);
         best = find_together(family);
     }
     if (pattern_holds(&best))
         return add_found(family, best);
-    free(best.acts);
+    explanation_free(&best);
     return false;
 }
 
@@ -415,7 +415,7 @@ bool wavefront_replay_find(const struct finder *finder) {
     bool *tried = memory_alloc(finder->monitors->n_classes, sizeof *tried), found = false;
     for (size_t i = 0; i < finder->history.count; i++) {
         const struct section_class *class = class_at(finder, finder->history.items[i]);
-        if (class->waits == 0 || finder->monitors->condition_explained[class->waits_on])
+        if (class->waits == 0 || finder_knows(finder, class->waits_on))
             continue;
         int class_index = finder->monitors->class_of[finder->history.items[i]];
         if (tried[class_index])

@@ -11,14 +11,14 @@ struct counting {
     const struct trace *trace;
     const struct sections *sections;
     const struct monitors *monitors;
-    const struct guard *guard;
+    const struct explanation *guard;
     size_t n;
     size_t *order; /* the sections of the mutex and of those like it; of each one in its order */
     double *added; /* per section of the trace, with sign; NAN: not known */
 };
 
 static int weight_of(const struct counting *counting, size_t section) {
-    return counting->guard->weight[counting->monitors->class_of[section]];
+    return counting->guard->counter.weight[counting->monitors->class_of[section]];
 }
 
 /* ---- what was added ---- */
@@ -145,7 +145,7 @@ static double mean_of_takers(const struct counting *counting) {
 }
 
 double *weighted_units_find(const struct trace *trace, const struct sections *sections,
-                            const struct monitors *monitors, const struct guard *guard) {
+                            const struct monitors *monitors, const struct explanation *guard) {
     struct counting counting = {.trace = trace,
                                 .sections = sections,
                                 .monitors = monitors,

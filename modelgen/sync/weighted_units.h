@@ -12,6 +12,6 @@
  * waiters and weights of 1. NULL: the counter was not looked at, or it does not change as the
  * weights say, or a thread gives back something else than it took last. The caller frees. */
 double *weighted_units_find(const struct trace *trace, const struct sections *sections,
-                            const struct monitors *monitors, const struct guard *guard);
+                            const struct monitors *monitors, const struct explanation *guard);
 
 #endif

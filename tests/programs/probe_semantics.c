@@ -6,6 +6,8 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -193,6 +195,44 @@ static void *exit_early(void *unused) {
     return unused;
 }
 
+static void *try_stream(void *stream) {
+    SHOW(ftrylockfile(stream) != 0);
+    return NULL;
+}
+
+/* Its owner may take it again. */
+static void show_stream_lock(void) {
+    FILE *stream = tmpfile();
+    flockfile(stream);
+    SHOW(ftrylockfile(stream));
+    pthread_t thread;
+    pthread_create(&thread, NULL, try_stream, stream);
+    pthread_join(thread, NULL);
+    funlockfile(stream);
+    funlockfile(stream);
+    try_stream(stream);
+    fclose(stream);
+}
+
+/* semctl takes a fourth argument for some commands only. */
+static void show_system_v(void) {
+    int set = semget(IPC_PRIVATE, 2, 0600);
+    struct sembuf take = {0, -1, IPC_NOWAIT}, both[] = {{0, 1, 0}, {1, 2, 0}}, nowhere = {5, 1, 0};
+    unsigned short values[2] = {3, 4};
+    SHOW(semctl(set, 0, SETVAL, 1));
+    SHOW(semctl(set, 0, GETVAL));
+    SHOW(semop(set, &take, 1));
+    SHOW(semop(set, &take, 1));
+    SHOW(semop(set, both, 2));
+    SHOW(semop(set, &nowhere, 1));
+    SHOW(semctl(set, 1, GETVAL));
+    SHOW(semctl(set, 0, SETALL, values));
+    SHOW(semctl(set, 1, GETVAL));
+    SHOW(semctl(set, 0, SETVAL, -1));
+    SHOW(semctl(set, 0, IPC_RMID));
+    SHOW(semop(set, &take, 1) < 0);
+}
+
 int main(void) {
     if (pipe(ends) != 0)
         return 1;
@@ -200,6 +240,8 @@ int main(void) {
     show_others();
     show_io();
     show_c11_thread();
+    show_stream_lock();
+    show_system_v();
     int cleaned = 0;
     show_cancelled("pthread_cond_wait", wait_for_ever, &cleaned);
     printf("cleaned up: %d, mutex free: %d\n", cleaned, pthread_mutex_trylock(&mutex));

@@ -9,6 +9,7 @@
 
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, SITE = 200, OTHER_SITE = 300 };
@@ -77,18 +78,18 @@ static void how_much_a_call_site_adds_at_once_follows_from_what_is_used_up(void 
     builder_finish(trace, at);
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
-    assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
-    assert_int_equal(guard->kind, GUARD_LEVEL);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 1);
+    const struct explanation *guard = number_by(&monitors, BY_COUNTER, 0);
+    assert_int_equal(guard->counter.kind, GUARD_LEVEL);
     assert_true(guard->tally.violations == 0);
     assert_true(guard->tally.waited == 22 + 5);
     size_t index;
     class_at_site(trace, &monitors, "expect", SITE, &index);
-    assert_int_equal(guard->weight[index], -3);
+    assert_int_equal(guard->counter.weight[index], -3);
     class_at_site(trace, &monitors, "expect", OTHER_SITE, &index);
-    assert_int_equal(guard->weight[index], -17);
+    assert_int_equal(guard->counter.weight[index], -17);
     class_at_site(trace, &monitors, "finish", 500, &index);
-    assert_int_equal(guard->weight[index], 1);
+    assert_int_equal(guard->counter.weight[index], 1);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -103,9 +104,9 @@ static void a_call_site_that_adds_now_more_now_less_has_no_amount(void **state) 
     builder_finish(trace, at);
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
-    for (size_t g = 0; g < monitors.n_guards; g++)
+    for (size_t g = 0; g < count_by(&monitors, BY_COUNTER); g++)
         for (size_t c = 0; c < monitors.n_classes; c++)
-            assert_in_range(abs(monitors.guards[g].weight[c]), 0, 1);
+            assert_in_range(abs(number_by(&monitors, BY_COUNTER, g)->counter.weight[c]), 0, 1);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -123,9 +124,9 @@ static void objects_in_use_one_after_the_other_are_as_good_as_one(void **state) 
     builder_finish(trace, at);
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
-    assert_int_equal(monitors.n_guards, 1);
-    assert_true(monitors.guards[0].as_one);
-    assert_true(monitors.guards[0].tally.violations == 0);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 1);
+    assert_true(number_by(&monitors, BY_COUNTER, 0)->counter.as_one);
+    assert_true(number_by(&monitors, BY_COUNTER, 0)->tally.violations == 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -155,7 +156,7 @@ static void objects_in_use_side_by_side_are_not_one(void **state) {
     builder_finish(trace, at);
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
-    assert_int_equal(monitors.n_guards, 0);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -177,15 +178,15 @@ static void what_takers_find_in_rows_follows_from_when_they_found_nothing(void *
     builder_finish(trace, at);
     struct sections sections;
     struct monitors monitors = find(trace, &sections);
-    assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
-    assert_int_equal(guard->kind, GUARD_QUEUE);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 1);
+    const struct explanation *guard = number_by(&monitors, BY_COUNTER, 0);
+    assert_int_equal(guard->counter.kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
     size_t index;
     class_at_site(trace, &monitors, "put_row", SITE, &index);
-    assert_int_equal(guard->weight[index], 5);
+    assert_int_equal(guard->counter.weight[index], 5);
     class_at_site(trace, &monitors, "put_row", OTHER_SITE, &index);
-    assert_int_equal(guard->weight[index], 2);
+    assert_int_equal(guard->counter.weight[index], 2);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);

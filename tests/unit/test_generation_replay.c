@@ -8,8 +8,9 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 20, ROUND_NS = 1000 };
@@ -63,11 +64,11 @@ static size_t count_rounds(struct trace *trace, const struct facts *facts) {
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     size_t found = 0;
-    for (size_t p = 0; p < monitors.n_patterns; p++) {
-        const struct pattern *pattern = &monitors.patterns[p];
-        found += pattern->in_rounds;
-        for (size_t s = 0; pattern->in_rounds && s < sections.n_sections; s++)
-            assert_int_equal(pattern->acts[s],
+    for (size_t p = 0; p < count_by(&monitors, BY_PATTERN); p++) {
+        const struct explanation *pattern = number_by(&monitors, BY_PATTERN, p);
+        found += pattern->pattern.in_rounds;
+        for (size_t s = 0; pattern->pattern.in_rounds && s < sections.n_sections; s++)
+            assert_int_equal(pattern->pattern.acts[s],
                              sections.sections[s].thread == 0 ? ACT_PASS : ACT_TURN);
     }
     monitors_free(&monitors);

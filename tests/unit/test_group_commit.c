@@ -9,8 +9,9 @@
 
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/group_commit_cost.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 40, ALONE = 30, EACH = 20 };
@@ -75,30 +76,30 @@ static void who_leads_does_the_work_of_all_who_have_come(void **state) {
     struct trace *trace = rounds_of_commits(false);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_patterns, 1);
-    const struct pattern *pattern = &monitors.patterns[0];
-    assert_true(pattern->in_groups);
+    assert_int_equal(count_by(&monitors, BY_PATTERN), 1);
+    const struct explanation *pattern = number_by(&monitors, BY_PATTERN, 0);
+    assert_true(pattern->pattern.in_groups);
     assert_true(pattern->tally.violations == 0);
     size_t led = 0, leading = 0;
     for (size_t s = 0; s < sections.n_sections; s++) {
-        bool is_led = pattern->acts[s] & ACT_LED;
+        bool is_led = pattern->pattern.acts[s] & ACT_LED;
         assert_int_equal(is_led, sections.sections[s].thread == 3);
-        assert_int_equal(pattern->led[s] > 0, sections.sections[s].thread == 2 &&
-                                                  (pattern->acts[s] & ACT_TURN) &&
-                                                  pattern->led[s] == 1);
+        assert_int_equal(pattern->pattern.led[s] > 0, sections.sections[s].thread == 2 &&
+                                                          (pattern->pattern.acts[s] & ACT_TURN) &&
+                                                          pattern->pattern.led[s] == 1);
         led += is_led;
-        leading += pattern->led[s];
+        leading += pattern->pattern.led[s];
     }
     assert_int_equal(led, ROUNDS * 2 / 3);
     assert_int_equal(leading, led);
-    assert_true(pattern->led_cpu_ns > EACH - 2 && pattern->led_cpu_ns < EACH + 2);
+    assert_true(pattern->pattern.led_cpu_ns > EACH - 2 && pattern->pattern.led_cpu_ns < EACH + 2);
     struct excluded_time losses = group_commit_cost_excluded(trace, &sections, &monitors);
     double lost_ns = 0;
     for (size_t i = 0; i < losses.count; i++)
         lost_ns +=
             losses.items[i].share * (double)(losses.items[i].to_ns - losses.items[i].from_ns);
-    assert_true(lost_ns > 0.99 * pattern->led_cpu_ns * (double)led &&
-                lost_ns < 1.01 * pattern->led_cpu_ns * (double)led);
+    assert_true(lost_ns > 0.99 * pattern->pattern.led_cpu_ns * (double)led &&
+                lost_ns < 1.01 * pattern->pattern.led_cpu_ns * (double)led);
     free(losses.items);
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -110,8 +111,8 @@ static void who_does_all_by_himself_is_not_led(void **state) {
     struct trace *trace = rounds_of_commits(true);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    for (size_t p = 0; p < monitors.n_patterns; p++)
-        assert_false(monitors.patterns[p].in_groups);
+    for (size_t p = 0; p < count_by(&monitors, BY_PATTERN); p++)
+        assert_false(number_by(&monitors, BY_PATTERN, p)->pattern.in_groups);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);

@@ -135,7 +135,7 @@ static void run(struct run *run) {
     target_parse("http://127.0.0.1:80/", &target, NULL);
     struct load_requests requests;
     struct request_options texts = {.keep_alive = true};
-    requests_init(&requests, &target, &texts, NULL);
+    load_requests_init(&requests, &target, &texts, NULL);
     struct schedule *schedule = schedule_new(&run->schedule, NULL);
     struct transport transport = {&run->server,  now_ns,     open_slot,      send_bytes,
                                   receive_bytes, close_slot, wait_for_events};
@@ -143,7 +143,7 @@ static void run(struct run *run) {
         generator_run(options, schedule, &requests, &transport, &run->result, &run->error);
     assert_int_equal(run->server.open, 0);
     schedule_free(schedule);
-    requests_free(&requests);
+    load_requests_free(&requests);
 }
 
 static bool near(double value, double expected, double share) {

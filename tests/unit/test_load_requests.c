@@ -97,15 +97,15 @@ static void weights_say_how_often_a_line_is_drawn(void **state) {
     struct load_requests requests;
     struct request_options options = {.list_file = path, .keep_alive = true, .seed = 7};
     target_parse("http://127.0.0.1:80", &target, NULL);
-    assert_int_equal(requests_init(&requests, &target, &options, NULL), 0);
+    assert_int_equal(load_requests_init(&requests, &target, &options, NULL), 0);
     assert_int_equal(requests.texts.count, 3);
     assert_memory_equal(requests.texts.items[1].bytes, "GET /three HTTP/1.1\r\n", 21);
     int drawn[3] = {0};
     for (int i = 0; i < N; i++)
-        drawn[requests_draw(&requests)]++;
+        drawn[load_requests_draw(&requests)]++;
     assert_true(abs(drawn[0] - N / 4) < 5 * sqrt(N * 0.25 * 0.75)); /* five standard deviations */
     assert_int_equal(drawn[2], 0);
-    requests_free(&requests);
+    load_requests_free(&requests);
     remove(path);
     free(path);
 }
@@ -120,9 +120,9 @@ static void bad_lines_are_told_with_their_number(void **state) {
         struct error error = {0};
         char *path = file_with(wrong[i]);
         struct request_options options = {.list_file = path};
-        assert_int_equal(requests_init(&requests, &target, &options, &error), -1);
+        assert_int_equal(load_requests_init(&requests, &target, &options, &error), -1);
         assert_non_null(strstr(error.text, ":2: "));
-        requests_free(&requests);
+        load_requests_free(&requests);
         remove(path);
         free(path);
     }

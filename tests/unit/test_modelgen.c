@@ -12,6 +12,7 @@
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/trace_builder.h"
 
@@ -93,13 +94,13 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     struct trace *trace = queue_trace(5, 7);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
     bool items = false, slots = false;
-    for (size_t g = 0; g < monitors.n_guards; g++) {
-        const struct guard *guard = &monitors.guards[g];
+    for (size_t g = 0; g < count_by(&monitors, BY_COUNTER); g++) {
+        const struct explanation *guard = number_by(&monitors, BY_COUNTER, g);
         assert_true(guard->tally.violations == 0);
-        items |= guard->kind == GUARD_QUEUE && guard->initial == 0;
-        slots |= guard->kind == GUARD_TOKENS && guard->initial == 5;
+        items |= guard->counter.kind == GUARD_QUEUE && guard->counter.initial == 0;
+        slots |= guard->counter.kind == GUARD_TOKENS && guard->counter.initial == 5;
     }
     assert_true(items);
     assert_true(slots);
@@ -221,12 +222,12 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     builder_finish(history.trace, history.now_ns);
     struct sections sections = sections_find(history.trace, builder_no_pools);
     struct monitors monitors = monitors_find(history.trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 1);
-    const struct guard *guard = &monitors.guards[0];
-    assert_int_equal(guard->kind, GUARD_QUEUE);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 1);
+    const struct explanation *guard = number_by(&monitors, BY_COUNTER, 0);
+    assert_int_equal(guard->counter.kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
-    assert_true(guard->close_class >= 0);
-    assert_string_equal(monitors.classes[guard->close_class].function, "finish");
+    assert_true(guard->counter.close_class >= 0);
+    assert_string_equal(monitors.classes[guard->counter.close_class].function, "finish");
     monitors_free(&monitors);
     sections_free(&sections, history.trace);
     trace_free(history.trace);
@@ -345,11 +346,11 @@ static void waits_that_follow_no_counter_stay_unexplained(void **state) {
     builder_finish(history.trace, history.now_ns);
     struct sections sections = sections_find(history.trace, builder_no_pools);
     struct monitors monitors = monitors_find(history.trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 0);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 0);
     bool unexplained = false;
     for (size_t o = 0; o < sections.n_objects; o++)
         unexplained |= sections.objects[o].kind == ON_CONDITION && sections.objects[o].waits > 0 &&
-                       !monitors.condition_explained[o];
+                       !monitors_explain_condition(&monitors, &sections, (int)o, false);
     assert_true(unexplained);
     monitors_free(&monitors);
     sections_free(&sections, history.trace);

@@ -10,9 +10,9 @@
 
 #include "modelgen/lower/object_names.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/explanations.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, OTHER_MUTEX = 0x3000 };
@@ -30,9 +30,9 @@ static void section(struct trace *trace, int thread, const char *function, int l
                                              .signals_after = signals ? CONDITION + object : 0});
 }
 
-static const struct guard *only_guard(const struct monitors *monitors) {
-    assert_int_equal(monitors->n_guards, 1);
-    return &monitors->guards[0];
+static const struct explanation *only_guard(const struct monitors *monitors) {
+    assert_int_equal(count_by(monitors, BY_COUNTER), 1);
+    return number_by(monitors, BY_COUNTER, 0);
 }
 
 /* ---- mailboxes ---- */
@@ -60,8 +60,8 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
     struct trace *trace = two_mailboxes();
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    const struct guard *guard = only_guard(&monitors);
-    assert_int_equal(guard->kind, GUARD_QUEUE);
+    const struct explanation *guard = only_guard(&monitors);
+    assert_int_equal(guard->counter.kind, GUARD_QUEUE);
     assert_true(guard->tally.violations == 0);
     size_t waited = 0, cut = 0;
     for (size_t s = 0; s < sections.n_sections; s++) {
@@ -70,7 +70,8 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
         waited++;
         cut += sections.sections[s].cut;
         assert_true(monitors_explain(&monitors, s));
-        assert_int_equal(guard->outcome[s], sections.sections[s].cut ? OUTCOME_NO : OUTCOME_YES);
+        assert_int_equal(guard->counter.outcome[s],
+                         sections.sections[s].cut ? OUTCOME_NO : OUTCOME_YES);
     }
     assert_int_equal(waited, 5 + 2);
     assert_int_equal(cut, 2);
@@ -98,9 +99,9 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     builder_finish(trace, 4000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    const struct guard *guard = only_guard(&monitors);
-    assert_int_equal(guard->kind, GUARD_QUEUE);
-    assert_true(guard->initial == 0);
+    const struct explanation *guard = only_guard(&monitors);
+    assert_int_equal(guard->counter.kind, GUARD_QUEUE);
+    assert_true(guard->counter.initial == 0);
     assert_true(guard->tally.violations == 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -121,11 +122,11 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
     builder_finish(trace, 7000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
-    const struct guard *guard = only_guard(&monitors);
-    assert_int_equal(guard->kind, GUARD_QUEUE);
+    const struct explanation *guard = only_guard(&monitors);
+    assert_int_equal(guard->counter.kind, GUARD_QUEUE);
     for (size_t s = 0; s < sections.n_sections; s++)
         if (sections.sections[s].thread != 0)
-            assert_int_equal(guard->outcome[s], OUTCOME_YES);
+            assert_int_equal(guard->counter.outcome[s], OUTCOME_YES);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -181,22 +182,22 @@ static void what_comes_next_tells_what_was_found(void **state) {
     struct trace *trace = two_helpers();
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
-    assert_false(monitors.guards[0].tries);
-    assert_true(monitors.guards[1].tries);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
+    assert_false(number_by(&monitors, BY_COUNTER, 0)->counter.tries);
+    assert_true(number_by(&monitors, BY_COUNTER, 1)->counter.tries);
     for (int g = 0; g < 2; g++) {
-        const struct guard *guard = &monitors.guards[g];
+        const struct explanation *guard = number_by(&monitors, BY_COUNTER, g);
         assert_true(guard->tally.violations == 0);
-        assert_true(guard->initial == 2);
+        assert_true(guard->counter.initial == 2);
         double taken = 0;
         for (size_t c = 0; c < monitors.n_classes; c++)
             if (strcmp(monitors.classes[c].function, "look") == 0)
-                taken -= guard->weight[c] * monitors.classes[c].count;
+                taken -= guard->counter.weight[c] * monitors.classes[c].count;
         assert_true(taken == 4 * 3 + 4 * 2); /* not the four that found none */
     }
     size_t failed = 0;
     for (size_t s = 0; s < sections.n_sections; s++)
-        failed += monitors.guards[1].outcome[s] == OUTCOME_NO;
+        failed += number_by(&monitors, BY_COUNTER, 1)->counter.outcome[s] == OUTCOME_NO;
     assert_int_equal(failed, 4);
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -226,11 +227,11 @@ static struct trace *two_free_workers(int rounds, bool workers_look) {
     return trace;
 }
 
-static size_t count_outcomes(const struct guard *guard, const struct sections *sections,
+static size_t count_outcomes(const struct explanation *guard, const struct sections *sections,
                              enum outcome outcome) {
     size_t count = 0;
     for (size_t s = 0; s < sections->n_sections; s++)
-        count += guard->outcome[s] == outcome;
+        count += guard->counter.outcome[s] == outcome;
     return count;
 }
 
@@ -241,12 +242,12 @@ static void attempts_alone_are_believed_beyond_doubt(void **state) {
     struct trace *trace = two_free_workers(12, false);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
-    assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
-    const struct guard *free_workers = &monitors.guards[1];
-    assert_true(free_workers->tries);
-    assert_int_equal(free_workers->kind, GUARD_TOKENS);
-    assert_true(free_workers->initial == 2);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
+    assert_int_equal(number_by(&monitors, BY_COUNTER, 0)->counter.kind, GUARD_QUEUE);
+    const struct explanation *free_workers = number_by(&monitors, BY_COUNTER, 1);
+    assert_true(free_workers->counter.tries);
+    assert_int_equal(free_workers->counter.kind, GUARD_TOKENS);
+    assert_true(free_workers->counter.initial == 2);
     assert_true(free_workers->tally.violations == 0);
     assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_YES), 2 + 12);
     assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_NO), 12);
@@ -262,8 +263,8 @@ static void attempts_alone_are_doubted(void **state) {
         struct trace *trace = two_free_workers(few ? 6 : 12, !few);
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-        for (size_t g = 0; g < monitors.n_guards; g++)
-            assert_false(monitors.guards[g].tries);
+        for (size_t g = 0; g < count_by(&monitors, BY_COUNTER); g++)
+            assert_false(number_by(&monitors, BY_COUNTER, g)->counter.tries);
         monitors_free(&monitors);
         sections_free(&sections, trace);
         trace_free(trace);
@@ -272,15 +273,17 @@ static void attempts_alone_are_doubted(void **state) {
 
 static void contradictions_make_a_counter_doubtful(void **state) {
     (void)state;
-    struct guard guard = {.condition = 1, .tally.decisions = 500, .tally.violations = 24};
-    assert_true(guard_is_doubtful(&guard));
+    struct explanation guard = {
+        .counter.condition = 1, .tally.decisions = 500, .tally.violations = 24};
+    assert_true(explanation_is_doubtful(&guard));
     guard.tally.decisions = 5000; /* clocks and races make so few */
-    assert_false(guard_is_doubtful(&guard));
+    assert_false(explanation_is_doubtful(&guard));
     guard.tally.decisions = 60;
     guard.tally.violations = 3;
-    assert_false(guard_is_doubtful(&guard));
-    guard = (struct guard){.condition = -1, .tally.decisions = 500, .tally.violations = 24};
-    assert_false(guard_is_doubtful(&guard)); /* the source proposed it: nobody waited */
+    assert_false(explanation_is_doubtful(&guard));
+    guard = (struct explanation){
+        .counter.condition = -1, .tally.decisions = 500, .tally.violations = 24};
+    assert_false(explanation_is_doubtful(&guard)); /* the source proposed it: nobody waited */
 }
 
 /* Worker 1 finds nothing made and makes it; worker 2 comes meanwhile and waits; then both go on. */
@@ -296,17 +299,18 @@ static void who_comes_first_tries_and_the_others_wait(void **state) {
     builder_finish(trace, 13000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
-    const struct guard *first = &monitors.guards[0], *level = &monitors.guards[1];
-    assert_int_equal(first->kind, GUARD_FIRST);
-    assert_int_equal(level->kind, GUARD_LEVEL);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
+    const struct explanation *first = number_by(&monitors, BY_COUNTER, 0),
+                             *level = number_by(&monitors, BY_COUNTER, 1);
+    assert_int_equal(first->counter.kind, GUARD_FIRST);
+    assert_int_equal(level->counter.kind, GUARD_LEVEL);
     for (size_t s = 0; s < sections.n_sections; s++) {
         const char *function = monitors.classes[monitors.class_of[s]].function;
         bool is_first = s == 0, looks = strcmp(function, "look") == 0;
-        assert_int_equal(first->outcome[s], is_first ? OUTCOME_YES
-                                            : looks  ? OUTCOME_NO
-                                                     : OUTCOME_ANY);
-        assert_int_equal(level->outcome[s], looks && !is_first ? OUTCOME_YES : OUTCOME_ANY);
+        assert_int_equal(first->counter.outcome[s], is_first ? OUTCOME_YES
+                                                    : looks  ? OUTCOME_NO
+                                                             : OUTCOME_ANY);
+        assert_int_equal(level->counter.outcome[s], looks && !is_first ? OUTCOME_YES : OUTCOME_ANY);
     }
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -377,21 +381,22 @@ static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void *
     struct trace *trace = batches();
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
     for (int g = 0; g < 2; g++) {
-        const struct guard *guard = &monitors.guards[g];
-        bool of_jobs = guard->take == 1;
+        const struct explanation *guard = number_by(&monitors, BY_COUNTER, g);
+        bool of_jobs = guard->counter.take == 1;
         assert_true(guard->tally.violations == 0);
-        assert_int_equal(guard->kind, of_jobs ? GUARD_QUEUE : GUARD_TOKENS);
-        assert_true(guard->take == (of_jobs ? 1 : JOBS_EACH));
+        assert_int_equal(guard->counter.kind, of_jobs ? GUARD_QUEUE : GUARD_TOKENS);
+        assert_true(guard->counter.take == (of_jobs ? 1 : JOBS_EACH));
         for (size_t c = 0; c < monitors.n_classes; c++) {
             bool adds = strcmp(monitors.classes[c].function, of_jobs ? "execute" : "run") == 0;
-            assert_int_equal(guard->weight[c] > 0, adds);
-            assert_true(!adds || guard->early[c]);
-            assert_true(!adds || guard->weight[c] == (of_jobs ? JOBS_EACH : 1));
+            assert_int_equal(guard->counter.weight[c] > 0, adds);
+            assert_true(!adds || guard->counter.early[c]);
+            assert_true(!adds || guard->counter.weight[c] == (of_jobs ? JOBS_EACH : 1));
         }
     }
-    assert_true(monitors.guards[0].take != monitors.guards[1].take);
+    assert_true(number_by(&monitors, BY_COUNTER, 0)->counter.take !=
+                number_by(&monitors, BY_COUNTER, 1)->counter.take);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -419,7 +424,7 @@ static void what_is_found_must_hold_wherever_the_operation_is_called(void **stat
     builder_finish(trace, 40000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 0);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -452,13 +457,13 @@ static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **
         struct trace *trace = last_gifts(in_vain);
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-        const struct guard *guard = only_guard(&monitors);
+        const struct explanation *guard = only_guard(&monitors);
         assert_true(guard->tally.violations == 0);
         for (size_t c = 0; c < monitors.n_classes; c++) {
             const struct section_class *class = &monitors.classes[c];
             bool gives = strcmp(class->function, "give") == 0;
             bool adds = gives && (class->n_signals > 0 || !in_vain);
-            assert_int_equal(guard->weight[c], adds ? 1 : gives ? 0 : -1);
+            assert_int_equal(guard->counter.weight[c], adds ? 1 : gives ? 0 : -1);
         }
         monitors_free(&monitors);
         sections_free(&sections, trace);
@@ -548,16 +553,17 @@ static void a_job_and_room_for_its_result_are_waited_for_together(void **state) 
     struct trace *trace = jobs_and_room();
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_int_equal(monitors.n_guards, 2);
-    const struct guard *room = &monitors.guards[0], *jobs = &monitors.guards[1];
-    assert_int_equal(room->kind, GUARD_TOKENS);
-    assert_true(room->initial == 1);
-    assert_int_equal(jobs->kind, GUARD_QUEUE);
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
+    const struct explanation *room = number_by(&monitors, BY_COUNTER, 0),
+                             *jobs = number_by(&monitors, BY_COUNTER, 1);
+    assert_int_equal(room->counter.kind, GUARD_TOKENS);
+    assert_true(room->counter.initial == 1);
+    assert_int_equal(jobs->counter.kind, GUARD_QUEUE);
     assert_true(room->tally.violations + jobs->tally.violations == 0);
     for (size_t s = 0; s < sections.n_sections; s++) {
         bool takes = sections.sections[s].thread == 1;
-        assert_int_equal(room->outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
-        assert_int_equal(jobs->outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
+        assert_int_equal(room->counter.outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
+        assert_int_equal(jobs->counter.outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
     }
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -571,11 +577,11 @@ static void a_stock_that_never_comes_back_proves_nothing(void **state) {
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         if (back) {
-            const struct guard *guard = only_guard(&monitors);
-            assert_int_equal(guard->kind, GUARD_TOKENS);
-            assert_true(guard->initial == 10);
+            const struct explanation *guard = only_guard(&monitors);
+            assert_int_equal(guard->counter.kind, GUARD_TOKENS);
+            assert_true(guard->counter.initial == 10);
         } else {
-            assert_int_equal(monitors.n_guards, 0);
+            assert_int_equal(count_by(&monitors, BY_COUNTER), 0);
         }
         monitors_free(&monitors);
         sections_free(&sections, trace);
@@ -594,7 +600,7 @@ static void few_waits_that_the_source_does_not_explain_prove_nothing(void **stat
     for (int first = 0; first <= 1; first++) {
         struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &files[first]};
         struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
-        assert_int_equal(monitors.n_guards, first);
+        assert_int_equal(count_by(&monitors, BY_COUNTER), first);
         monitors_free(&monitors);
     }
     sections_free(&sections, trace);

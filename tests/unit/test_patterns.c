@@ -9,10 +9,11 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/doubts.h"
+#include "modelgen/sync/select.h"
+#include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/patterns.h"
 #include "simulator/simulator.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
 
@@ -54,10 +55,10 @@ static void found_free(struct found *found) {
 }
 
 /* The only one that there is, which is of this kind. */
-static const struct pattern *only_pattern(const struct found *found, enum hand_made_kind kind) {
-    assert_int_equal(found->monitors.n_patterns, 1);
-    assert_int_equal(found->monitors.patterns[0].kind, kind);
-    return found->monitors.patterns;
+static const struct explanation *only_pattern(const struct found *found, enum hand_made_kind kind) {
+    assert_int_equal(count_by(&found->monitors, BY_PATTERN), 1);
+    assert_int_equal(number_by(&found->monitors, BY_PATTERN, 0)->counter.kind, kind);
+    return number_by(&found->monitors, BY_PATTERN, 0);
 }
 
 /* ---- barriers ---- */
@@ -77,8 +78,8 @@ static struct trace *barrier_trace(bool last_wakes) {
 static void rounds_of_equal_size_are_a_barrier(void **state) {
     (void)state;
     struct found found = find(barrier_trace(true), 10000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_BARRIER);
-    assert_int_equal(pattern->parties, 3);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_BARRIER);
+    assert_int_equal(pattern->pattern.parties, 3);
     assert_true(pattern->tally.violations == 0);
     assert_true(pattern->tally.decisions == 18);
     found_free(&found);
@@ -108,7 +109,7 @@ static void what_the_source_calls_a_barrier_is_not_doubted(void **state) {
 static void what_nobody_wakes_is_no_barrier(void **state) {
     (void)state;
     struct found found = find(barrier_trace(false), 10000);
-    assert_int_equal(found.monitors.n_patterns, 0);
+    assert_int_equal(count_by(&found.monitors, BY_PATTERN), 0);
     found_free(&found);
 }
 
@@ -135,14 +136,14 @@ static struct trace *lock_trace(bool greedy) {
 static void readers_together_and_writers_alone_are_a_read_write_lock(void **state) {
     (void)state;
     struct found found = find(lock_trace(false), 80000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_RWLOCK);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_RWLOCK);
     assert_true(pattern->tally.violations == 0);
     for (size_t s = 0; s < found.sections.n_sections; s++) {
         const char *name = found.monitors.classes[found.monitors.class_of[s]].function;
         unsigned expected = strcmp(name, "lock_read") == 0    ? ACT_READ
                             : strcmp(name, "lock_write") == 0 ? ACT_WRITE
                                                               : ACT_UNLOCK;
-        assert_int_equal(pattern->acts[s], expected);
+        assert_int_equal(pattern->pattern.acts[s], expected);
     }
     found_free(&found);
 }
@@ -150,8 +151,9 @@ static void readers_together_and_writers_alone_are_a_read_write_lock(void **stat
 static void a_reader_beside_a_writer_refutes_the_read_write_lock(void **state) {
     (void)state;
     struct found found = find(lock_trace(true), 80000);
-    for (size_t p = 0; p < found.monitors.n_patterns; p++)
-        assert_int_not_equal(found.monitors.patterns[p].kind, HAND_MADE_RWLOCK);
+    for (size_t p = 0; p < count_by(&found.monitors, BY_PATTERN); p++)
+        assert_int_not_equal(number_by(&found.monitors, BY_PATTERN, p)->counter.kind,
+                             HAND_MADE_RWLOCK);
     found_free(&found);
 }
 
@@ -169,8 +171,8 @@ static void threads_that_wait_for_each_other_take_turns(void **state) {
         section(trace, 2, "pass", 0, at + 400, 0, at + 410, true);
     }
     struct found found = find(trace, 10000);
-    assert_true(only_pattern(&found, HAND_MADE_HAND_OVER)->draws_when_passing);
-    assert_true(found.monitors.patterns[0].tally.violations == 0);
+    assert_true(only_pattern(&found, HAND_MADE_HAND_OVER)->pattern.draws_when_passing);
+    assert_true(number_by(&found.monitors, BY_PATTERN, 0)->tally.violations == 0);
     found_free(&found);
 }
 
@@ -188,12 +190,13 @@ static void results_fetched_in_order_are_told_apart(void **state) {
         section(trace, even ? 1 : 2, "store", object, done, 0, done + 10, true);
     }
     struct found found = find(trace, 10000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
-    assert_int_equal(pattern->n_objects, 6);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_EVENT);
+    assert_int_equal(pattern->pattern.n_objects, 6);
     assert_true(pattern->tally.violations == 0);
     for (size_t o = 0; o < found.sections.n_objects; o++)
         if (found.sections.objects[o].kind == ON_CONDITION)
-            assert_true(found.monitors.condition_explained[o]);
+            assert_true(
+                monitors_explain_condition(&found.monitors, &found.sections, (int)o, false));
     found_free(&found);
 }
 
@@ -227,15 +230,15 @@ static struct trace *job_trace(void) {
 static void results_under_one_mutex_are_numbered_where_work_is_taken(void **state) {
     (void)state;
     struct found found = find(job_trace(), 10000);
-    assert_int_equal(found.monitors.n_guards, 0);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
+    assert_int_equal(count_by(&found.monitors, BY_COUNTER), 0);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_EVENT);
     assert_true(pattern->tally.violations == 0);
-    assert_non_null(pattern->drawn_after);
-    assert_string_equal(api_catalog[pattern->drawn_after->api].name, "sem_wait");
+    assert_non_null(pattern->pattern.drawn_after);
+    assert_string_equal(api_catalog[pattern->pattern.drawn_after->api].name, "sem_wait");
     size_t fetched = 0, stored = 0;
     for (size_t s = 0; s < found.sections.n_sections; s++) {
-        fetched += pattern->acts[s] == ACT_COLLECT;
-        stored += pattern->acts[s] == ACT_PASS;
+        fetched += pattern->pattern.acts[s] == ACT_COLLECT;
+        stored += pattern->pattern.acts[s] == ACT_PASS;
     }
     assert_int_equal(fetched, 2 * PAIRS);
     assert_int_equal(stored, 2 * PAIRS);
@@ -305,11 +308,11 @@ static void rows_that_follow_each_other_are_in_steps(void **state) {
     (void)state;
     for (uint64_t columns = 1; columns <= 3; columns += 2) {
         struct found found = find(wave_trace(columns, false), 100000);
-        const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
-        assert_true(pattern->in_steps);
-        assert_int_equal(pattern->distance, columns);
-        assert_int_equal(pattern->lead, 2);
-        assert_int_equal(pattern->n_objects, ROWS);
+        const struct explanation *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
+        assert_true(pattern->pattern.in_steps);
+        assert_int_equal(pattern->pattern.distance, columns);
+        assert_int_equal(pattern->pattern.lead, 2);
+        assert_int_equal(pattern->pattern.n_objects, ROWS);
         assert_true(pattern->tally.waited > 0 && pattern->tally.violations == 0);
         found_free(&found);
     }
@@ -318,7 +321,7 @@ static void rows_that_follow_each_other_are_in_steps(void **state) {
 static void rows_that_go_on_too_early_refute_the_steps(void **state) {
     (void)state;
     struct found found = find(wave_trace(1, true), 100000);
-    assert_int_equal(found.monitors.n_patterns, 0);
+    assert_int_equal(count_by(&found.monitors, BY_PATTERN), 0);
     found_free(&found);
 }
 
@@ -352,16 +355,16 @@ static struct trace *batch_trace(bool overtakes, uint64_t looked) {
 static void batches_that_do_not_overtake_are_in_steps(void **state) {
     (void)state;
     struct found found = find(batch_trace(false, BATCHES), 100000);
-    const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
-    assert_true(pattern->in_steps);
-    assert_int_equal(pattern->n_objects, 1);
-    assert_int_equal(pattern->distance, 1);
-    assert_int_equal(pattern->lead, 1);
+    const struct explanation *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
+    assert_true(pattern->pattern.in_steps);
+    assert_int_equal(pattern->pattern.n_objects, 1);
+    assert_int_equal(pattern->pattern.distance, 1);
+    assert_int_equal(pattern->pattern.lead, 1);
     assert_true(2 * pattern->tally.waited > BATCHES && pattern->tally.violations == 0);
     double draws = 0, passes = 0;
     for (size_t s = 0; s < found.sections.n_sections; s++) {
-        draws += (pattern->acts[s] & ACT_DRAW) != 0;
-        passes += (pattern->acts[s] & ACT_PASS) != 0;
+        draws += (pattern->pattern.acts[s] & ACT_DRAW) != 0;
+        passes += (pattern->pattern.acts[s] & ACT_PASS) != 0;
     }
     assert_true(draws == BATCHES && passes == BATCHES);
     found_free(&found);
@@ -370,16 +373,16 @@ static void batches_that_do_not_overtake_are_in_steps(void **state) {
 static void batches_that_overtake_refute_the_steps(void **state) {
     (void)state;
     struct found found = find(batch_trace(true, BATCHES), 100000);
-    for (size_t p = 0; p < found.monitors.n_patterns; p++)
-        assert_false(found.monitors.patterns[p].in_steps);
+    for (size_t p = 0; p < count_by(&found.monitors, BY_PATTERN); p++)
+        assert_false(number_by(&found.monitors, BY_PATTERN, p)->pattern.in_steps);
     found_free(&found);
 }
 
 static void two_looks_are_no_steps(void **state) {
     (void)state;
     struct found found = find(batch_trace(false, 2), 100000);
-    for (size_t p = 0; p < found.monitors.n_patterns; p++)
-        assert_false(found.monitors.patterns[p].in_steps);
+    for (size_t p = 0; p < count_by(&found.monitors, BY_PATTERN); p++)
+        assert_false(number_by(&found.monitors, BY_PATTERN, p)->pattern.in_steps);
     found_free(&found);
 }
 

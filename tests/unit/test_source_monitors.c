@@ -11,6 +11,7 @@
 #include "modelgen/modelgen.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
+#include "tests/unit/explanations_by.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, EMPTY = 0x2000, FULL = 0x3000, NOBODY = 0, ROUNDS = 10 };
@@ -103,14 +104,15 @@ static bool hands_in_early(const struct trace *trace, const struct facts *facts)
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     bool early = false;
-    assert_int_equal(monitors.n_guards, 2);
-    for (size_t g = 0; g < monitors.n_guards; g++) {
-        const struct guard *guard = &monitors.guards[g];
+    assert_int_equal(count_by(&monitors, BY_COUNTER), 2);
+    for (size_t g = 0; g < count_by(&monitors, BY_COUNTER); g++) {
+        const struct explanation *guard = number_by(&monitors, BY_COUNTER, g);
         bool of_main = false;
         for (size_t c = 0; c < monitors.n_classes; c++)
-            of_main |= guard->waits[c] && strcmp(monitors.classes[c].function, "fetch") == 0;
+            of_main |=
+                guard->counter.waits[c] && strcmp(monitors.classes[c].function, "fetch") == 0;
         for (size_t c = 0; of_main && c < monitors.n_classes; c++)
-            early |= guard->early[c] && guard->weight[c] > 0;
+            early |= guard->counter.early[c] && guard->counter.weight[c] > 0;
         assert_true(guard->tally.violations == 0);
     }
     monitors_free(&monitors);
@@ -309,14 +311,14 @@ static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(
         struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
-        assert_true(monitors.n_guards > 0);
-        for (size_t g = 0; g < monitors.n_guards; g++)
-            assert_int_equal(monitors.guards[g].by_source, !refuted);
+        assert_true(count_by(&monitors, BY_COUNTER) > 0);
+        for (size_t g = 0; g < count_by(&monitors, BY_COUNTER); g++)
+            assert_int_equal(number_by(&monitors, BY_COUNTER, g)->counter.by_source, !refuted);
         if (!refuted) {
-            assert_int_equal(monitors.n_guards, 1);
-            assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
-            assert_true(monitors.guards[0].tally.decisions == 2 * ROUNDS + 4);
-            assert_true(monitors.guards[0].tally.waited == 2);
+            assert_int_equal(count_by(&monitors, BY_COUNTER), 1);
+            assert_int_equal(number_by(&monitors, BY_COUNTER, 0)->counter.kind, GUARD_QUEUE);
+            assert_true(number_by(&monitors, BY_COUNTER, 0)->tally.decisions == 2 * ROUNDS + 4);
+            assert_true(number_by(&monitors, BY_COUNTER, 0)->tally.waited == 2);
         }
         monitors_free(&monitors);
         sections_free(&sections, trace);

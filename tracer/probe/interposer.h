@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -23,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/sysv_value.h"
 #include "tracer/probe/inside.h"
 
 /* Not <sys/socket.h>: for GNU C it declares accept and others with a transparent union, which
@@ -74,6 +76,13 @@ static inline int32_t clamp(int64_t value) {
 static inline int32_t pipe_ends(int result, const int ends[2]) {
     bool fits = result == 0 && ends[0] <= UINT16_MAX && ends[1] <= INT16_MAX;
     return fits ? ends[0] | ends[1] << 16 : -1;
+}
+
+/* What a call does to the semaphores of a set; -1: it failed. */
+static inline int32_t sysv_operation(int result, const struct sembuf *operations, size_t count) {
+    return result != 0  ? -1
+           : count == 1 ? sysv_value(operations->sem_num, operations->sem_op)
+                        : SYSV_SEVERAL;
 }
 
 /* fileno without its errno. NULL is every stream's fflush. */

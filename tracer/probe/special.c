@@ -221,6 +221,39 @@ PROBE_EXPORT void cnd_destroy(cnd_t *condition) {
     TIMED_VOID(cnd_destroy, CREATE, condition, (condition));
 }
 
+/* ---- the lock of a stream, whose object is not its descriptor ---- */
+
+/* As of any lock, a record with a duration says that it was not free. */
+PROBE_EXPORT void flockfile(FILE *stream) {
+    if (!probe_recording()) {
+        real.flockfile(stream);
+        return;
+    }
+    uint32_t context = PROBE_CONTEXT;
+    if (real.ftrylockfile(stream) == 0) {
+        probe_stamp(context, clock_after(), API_flockfile, (uint64_t)stream, 0, 0);
+        return;
+    }
+    struct probe_call call = probe_begin(context, API_flockfile, (uint64_t)stream, TRACE_WAITED);
+    real.flockfile(stream);
+    probe_end(&call, TRACE_WAITED, 0);
+}
+
+PROBE_EXPORT int ftrylockfile(FILE *stream) {
+    int result = real.ftrylockfile(stream);
+    if (probe_recording())
+        probe_stamp(PROBE_CONTEXT, clock_after(), API_ftrylockfile, (uint64_t)stream,
+                    outcome_sync(result), result);
+    return result;
+}
+
+PROBE_EXPORT void funlockfile(FILE *stream) {
+    uint64_t ticks = clock_before();
+    real.funlockfile(stream);
+    if (probe_recording())
+        probe_stamp(PROBE_CONTEXT, ticks, API_funlockfile, (uint64_t)stream, 0, 0);
+}
+
 /* A once that is done is a load and a branch, and run-time libraries pass through one all the time
  * (libgcc at every throw): recorded are those that run the routine or wait for it. glibc sets this
  * bit when done. */
@@ -268,6 +301,19 @@ PROBE_EXPORT int openat(int directory, const char *path, int flags, ...) {
     mode_t mode = read_mode(flags, rest);
     va_end(rest);
     TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat, (directory, path, flags, mode), result);
+}
+
+/* The last argument is a word in a register, whether the caller passes one or not. */
+PROBE_EXPORT int semctl(int set, int number, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *word = va_arg(rest, void *);
+    va_end(rest);
+    int result = real.semctl(set, number, command, word);
+    if (command == SETVAL && result == 0 && probe_recording())
+        probe_stamp(PROBE_CONTEXT, clock_before(), API_semctl, (uint64_t)set, 0,
+                    sysv_value(number, (int)(intptr_t)word));
+    return result;
 }
 
 #define SAME(symbol, name)                                                                         \

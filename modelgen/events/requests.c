@@ -1,0 +1,437 @@
+#include "modelgen/events/requests.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
+#include "modelgen/events/thread_states.h"
+
+/* ---- calls on connections, and waits for them ---- */
+
+enum use_kind { USE_ACCEPT, USE_POLL, USE_READ, USE_WRITE, USE_CLOSE };
+
+struct use {
+    enum use_kind kind;
+    uint64_t time_ns; /* when it took effect */
+    struct request_event event;
+};
+
+struct uses {
+    struct use *items;
+    size_t count, capacity;
+};
+
+/* False: it is no such call. */
+static bool use_of(const struct trace_record *record, struct use *use) {
+    bool on_file = api_catalog[record->api].object == ON_FILE ||
+                   api_catalog[record->api].object == ON_SOCKET;
+    use->time_ns = trace_end_ns(record);
+    switch (trace_op(record)) {
+    case OP_ACCEPT:
+        use->kind = USE_ACCEPT;
+        return true;
+    case OP_POLL:
+        use->kind = USE_POLL;
+        return true;
+    case OP_READ:
+    case OP_RECEIVE:
+        use->kind = USE_READ;
+        return on_file && record->value > 0 && !(record->flags & TRACE_FAILED);
+    case OP_WRITE:
+    case OP_SEND:
+        use->kind = USE_WRITE;
+        use->time_ns = record->start_ns;
+        return on_file && record->value > 0 && !(record->flags & TRACE_FAILED);
+    case OP_CLOSE:
+        use->kind = USE_CLOSE;
+        use->time_ns = record->start_ns;
+        return on_file;
+    default:
+        return false;
+    }
+}
+
+static int compare_uses(const void *a, const void *b) {
+    const struct use *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static struct uses find_uses(const struct trace *trace) {
+    struct uses uses = {0};
+    bool any = false;
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        struct use use;
+        if (!use_of(at.event, &use))
+            continue;
+        use.event = (struct request_event){at.thread, at.number};
+        any |= use.kind == USE_ACCEPT;
+        *VECTOR_ADD(&uses) = use;
+    }
+    if (any)
+        qsort(uses.items, uses.count, sizeof *uses.items, compare_uses);
+    else
+        uses.count = 0;
+    return uses;
+}
+
+/* ---- connections ---- */
+
+struct connection {
+    struct request_event accept;
+    uint64_t listener; /* key of its descriptor */
+    int request;       /* the one under way, or answered last: index into the list; -1 */
+    bool is_answered;  /* something was written since that was read */
+};
+
+struct finder {
+    const struct trace *trace;
+    struct requests *found;
+    struct map connection_of; /* key of a descriptor -> connection, -1: closed */
+    struct {
+        struct connection *items;
+        size_t count, capacity;
+    } connections;
+    struct request_event *last_poll; /* per thread */
+    bool *takes;                     /* per thread: takes requests that it is told of */
+    struct map source_of;            /* key -> source */
+    size_t n_direct, n_told;         /* first requests of connections: taken as they were accepted,
+                                      * or when a thread was told that there is something to read */
+    size_t n_bound;                  /* further ones that their thread waited for in read() */
+};
+
+static const struct trace_record *record_of(const struct finder *finder,
+                                            struct request_event event) {
+    return &finder->trace->threads[event.thread].records[event.number];
+}
+
+static uint64_t descriptor_key(const struct finder *finder, size_t thread, uint64_t descriptor) {
+    return map_mix(map_mix(31, (uint64_t)finder->trace->threads[thread].pid), descriptor);
+}
+
+/* When the thread was woken in the call; 0: it did not sleep. */
+static uint64_t woken_in(const struct finder *finder, struct request_event event) {
+    const struct trace_record *record = record_of(finder, event);
+    return thread_states_woken(&finder->trace->threads[event.thread], record->start_ns,
+                               trace_end_ns(record));
+}
+
+static void note_accept(struct finder *finder, const struct use *use) {
+    const struct trace_record *record = record_of(finder, use->event);
+    if (record->flags & TRACE_FAILED || record->value < 0)
+        return;
+    map_put(&finder->connection_of,
+            descriptor_key(finder, use->event.thread, (uint64_t)record->value),
+            (int)finder->connections.count);
+    *VECTOR_ADD(&finder->connections) = (struct connection){
+        use->event, descriptor_key(finder, use->event.thread, record->object), -1, false};
+}
+
+/* Was the thread told of something to read since then? */
+static bool is_told(const struct finder *finder, size_t thread, uint64_t since_ns) {
+    struct request_event poll = finder->last_poll[thread];
+    return !request_event_is_none(poll) && trace_end_ns(record_of(finder, poll)) > since_ns;
+}
+
+/* A request begins: it is told later on where it comes from. */
+static void begin_request(struct finder *finder, struct connection *connection,
+                          const struct use *use) {
+    const struct trace_record *before =
+        connection->request < 0
+            ? record_of(finder, connection->accept)
+            : record_of(finder, finder->found->all.items[connection->request].end);
+    bool told = is_told(finder, use->event.thread, trace_end_ns(before));
+    if (connection->request < 0)
+        *(told ? &finder->n_told : &finder->n_direct) += 1;
+    else
+        finder->n_bound += !told;
+    connection->request = (int)finder->found->all.count;
+    connection->is_answered = false;
+    *VECTOR_ADD(&finder->found->all) =
+        (struct request){.source = (int)(connection - finder->connections.items),
+                         .take = use->event,
+                         .wait = told ? finder->last_poll[use->event.thread] : REQUEST_NO_EVENT,
+                         .end = REQUEST_NO_EVENT};
+}
+
+static void note_use(struct finder *finder, const struct use *use) {
+    const struct trace_record *record = record_of(finder, use->event);
+    uint64_t key = descriptor_key(finder, use->event.thread, record->object);
+    int index = map_get(&finder->connection_of, key, -1);
+    if (index < 0)
+        return;
+    assert(finder->connections.items); /* the map knows only what is in the list */
+    struct connection *connection = &finder->connections.items[index];
+    if (use->kind == USE_CLOSE) {
+        map_put(&finder->connection_of, key, -1);
+    } else if (use->kind == USE_READ) {
+        if (connection->request < 0 || connection->is_answered)
+            begin_request(finder, connection, use);
+    } else if (connection->request >= 0) {
+        struct request *request = &finder->found->all.items[connection->request];
+        connection->is_answered = true;
+        request->end = use->event;
+        request->end_ns = trace_end_ns(record);
+    }
+}
+
+static void follow_connections(struct finder *finder) {
+    struct uses uses = find_uses(finder->trace);
+    for (size_t u = 0; u < uses.count; u++) {
+        const struct use *use = &uses.items[u];
+        if (use->kind == USE_ACCEPT)
+            note_accept(finder, use);
+        else if (use->kind == USE_POLL)
+            finder->last_poll[use->event.thread] = use->event;
+        else
+            note_use(finder, use);
+    }
+    free(uses.items);
+}
+
+/* ---- where requests come from ---- */
+
+static int source_with_key(struct finder *finder, uint64_t key, bool accepts, size_t thread) {
+    struct requests *found = finder->found;
+    int source = map_get(&finder->source_of, key, -1);
+    if (source < 0) {
+        source = (int)found->sources.count;
+        map_put(&finder->source_of, key, source);
+        *VECTOR_ADD(&found->sources) =
+            (struct request_source){.accepts = accepts, .thread = thread};
+    }
+    assert(found->sources.items);
+    found->sources.items[source].is_shared |= found->sources.items[source].thread != thread;
+    return source;
+}
+
+/* Of a wait for descriptors: those of one epoll instance are one source, else the thread's. */
+static uint64_t poll_key(const struct finder *finder, struct request_event wait) {
+    const struct trace_record *record = record_of(finder, wait);
+    bool has_object = api_catalog[record->api].object == ON_FILE;
+    return has_object ? map_mix(37, descriptor_key(finder, wait.thread, record->object))
+                      : map_mix(41, wait.thread);
+}
+
+/* Clients that connect for each request: the connection is the request. */
+static void take_by_accept(struct finder *finder) {
+    for (size_t r = 0; r < finder->found->all.count; r++) {
+        struct request *request = &finder->found->all.items[r];
+        const struct connection *connection = &finder->connections.items[request->source];
+        request->take = request->wait = connection->accept;
+        request->source = source_with_key(finder, map_mix(43, connection->listener), true,
+                                          connection->accept.thread);
+    }
+}
+
+static void take_by_read(struct finder *finder) {
+    struct requests *found = finder->found;
+    size_t kept = 0;
+    for (size_t r = 0; r < found->all.count; r++) {
+        struct request request = found->all.items[r];
+        if (request_event_is_none(request.wait))
+            continue; /* it was there when its connection was accepted */
+        request.source =
+            source_with_key(finder, poll_key(finder, request.wait), false, request.take.thread);
+        finder->takes[request.take.thread] = true;
+        found->all.items[kept++] = request;
+    }
+    found->all.count = kept;
+}
+
+/* What was never answered, such as a connection that the program's end cut off. */
+static void drop_unanswered(struct requests *found) {
+    size_t kept = 0;
+    for (size_t r = 0; r < found->all.count; r++)
+        if (!request_event_is_none(found->all.items[r].end))
+            found->all.items[kept++] = found->all.items[r];
+    found->all.count = kept;
+}
+
+static int compare_requests(const void *a, const void *b) {
+    const struct request *x = a, *y = b;
+    if (x->source != y->source)
+        return (x->source > y->source) - (x->source < y->source);
+    return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
+}
+
+/* ---- when they came ---- */
+
+/* Who was woken for it tells when it came; it was there when a thread took it without a wait. Of
+ * several that a thread is told of at once, the first has woken it. */
+static void find_times(struct finder *finder) {
+    struct requests *found = finder->found;
+    struct map woken = MAP_EMPTY; /* waits that have a request */
+    for (size_t r = 0; r < found->all.count; r++) {
+        struct request *request = &found->all.items[r];
+        uint64_t woken_ns = woken_in(finder, request->wait);
+        uint64_t key = map_mix(map_mix(47, request->wait.thread), request->wait.number);
+        request->to_ns = record_of(finder, request->wait)->start_ns;
+        if (request->wait.number != request->take.number)
+            request->to_ns = trace_end_ns(record_of(finder, request->wait));
+        if (woken_ns > 0 && !map_get(&woken, key, 0))
+            request->from_ns = request->to_ns = woken_ns;
+        else
+            request->wait = REQUEST_NO_EVENT;
+        map_put(&woken, key, 1);
+    }
+    map_free(&woken);
+    if (found->all.count)
+        qsort(found->all.items, found->all.count, sizeof *found->all.items, compare_requests);
+}
+
+/* A time at which a thread waited at a source: nothing was there. */
+struct wait {
+    int source;
+    uint64_t from_ns, to_ns;
+};
+
+static int compare_waits(const void *a, const void *b) {
+    const struct wait *x = a, *y = b;
+    if (x->source != y->source)
+        return (x->source > y->source) - (x->source < y->source);
+    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+struct waits {
+    struct wait *items;
+    size_t count, capacity;
+};
+
+static struct waits find_waits(const struct finder *finder) {
+    const struct requests *found = finder->found;
+    struct waits waits = {0};
+    for (size_t r = 0; r < found->all.count; r++) {
+        const struct request *request = &found->all.items[r];
+        if (!request_event_is_none(request->wait))
+            *VECTOR_ADD(&waits) = (struct wait){
+                request->source, record_of(finder, request->wait)->start_ns, request->to_ns};
+    }
+    if (waits.count)
+        qsort(waits.items, waits.count, sizeof *waits.items, compare_waits);
+    return waits;
+}
+
+/* What nobody waited for came after the last moment at which a thread did. */
+static void bound_times(struct finder *finder) {
+    struct requests *found = finder->found;
+    struct waits waits = find_waits(finder);
+    size_t w = 0;
+    uint64_t empty_ns = 0;
+    for (size_t r = 0; r < found->all.count; r++) {
+        struct request *request = &found->all.items[r];
+        if (r == 0 || request->source != found->all.items[r - 1].source)
+            empty_ns = 0;
+        for (; w < waits.count && (waits.items[w].source < request->source ||
+                                   (waits.items[w].source == request->source &&
+                                    waits.items[w].from_ns < request->to_ns));
+             w++)
+            if (waits.items[w].source == request->source && waits.items[w].to_ns > empty_ns)
+                empty_ns = waits.items[w].to_ns;
+        if (request_event_is_none(request->wait))
+            request->from_ns = empty_ns < request->to_ns ? empty_ns : request->to_ns;
+    }
+    free(waits.items);
+}
+
+/* ---- waits without a request ---- */
+
+static void find_idle(struct finder *finder) {
+    struct requests *found = finder->found;
+    struct map used = MAP_EMPTY;
+    struct request_event *last =
+        memory_alloc(finder->trace->n_threads, sizeof *last); /* of each thread */
+    bool by_accept = found->sources.items[0].accepts;
+    for (size_t r = 0; r < found->all.count; r++) {
+        const struct request *request = &found->all.items[r];
+        if (!request_event_is_none(request->wait))
+            map_put(&used, map_mix(map_mix(47, request->wait.thread), request->wait.number), 1);
+        if (by_accept)
+            map_put(&used, map_mix(map_mix(47, request->take.thread), request->take.number), 1);
+    }
+    for (size_t t = 0; t < finder->trace->n_threads; t++)
+        last[t] = REQUEST_NO_EVENT;
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        bool takes = trace_op(at.event) == OP_ACCEPT ? by_accept : finder->takes[at.thread];
+        if ((trace_op(at.event) != OP_ACCEPT && trace_op(at.event) != OP_POLL) ||
+            map_get(&used, map_mix(map_mix(47, at.thread), at.number), 0))
+            continue;
+        struct request_event event = {at.thread, at.number};
+        if (takes)
+            last[at.thread] = event;
+        *VECTOR_ADD(&found->idle) = event;
+    }
+    for (size_t t = 0; t < finder->trace->n_threads; t++)
+        if (!request_event_is_none(last[t]))
+            *VECTOR_ADD(&found->last) = last[t];
+    free(last);
+    map_free(&used);
+}
+
+/* ---- the whole ---- */
+
+static char *refusal(const struct finder *finder) {
+    const struct requests *found = finder->found;
+    if (finder->connections.count == 0)
+        return NULL;
+    if (!finder->trace->meta.has_wakes)
+        return memory_strdup("scheduling was not recorded, which tells when a thread was woken "
+                             "for a request");
+    if (found->all.count == 0)
+        return memory_strdup("nothing that was read from a connection was answered over it by "
+                             "recorded calls");
+    if (finder->n_bound > finder->n_told + finder->n_direct)
+        return memory_strdup("threads wait for the next request of one connection each, which is "
+                             "not modelled");
+    return NULL;
+}
+
+static void measure(struct requests *found) {
+    found->from_ns = UINT64_MAX;
+    for (size_t r = 0; r < found->all.count; r++) {
+        const struct request *request = &found->all.items[r];
+        found->sources.items[request->source].n_requests++;
+        found->from_ns = request->to_ns < found->from_ns ? request->to_ns : found->from_ns;
+        found->to_ns = request->end_ns > found->to_ns ? request->end_ns : found->to_ns;
+    }
+}
+
+struct requests requests_find(const struct trace *trace) {
+    struct requests found = {0};
+    struct finder finder = {.trace = trace, .found = &found};
+    finder.last_poll = memory_alloc(trace->n_threads, sizeof *finder.last_poll);
+    finder.takes = memory_alloc(trace->n_threads, sizeof *finder.takes);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        finder.last_poll[t] = REQUEST_NO_EVENT;
+    follow_connections(&finder);
+    drop_unanswered(&found);
+    found.refused = refusal(&finder);
+    if (found.refused)
+        found.all.count = 0;
+    if (finder.n_direct > finder.n_told)
+        take_by_accept(&finder);
+    else
+        take_by_read(&finder);
+    if (found.all.count) {
+        find_times(&finder);
+        bound_times(&finder);
+        measure(&found);
+        find_idle(&finder);
+    }
+    map_free(&finder.connection_of);
+    map_free(&finder.source_of);
+    free(finder.connections.items);
+    free(finder.last_poll);
+    free(finder.takes);
+    return found;
+}
+
+void requests_free(struct requests *requests) {
+    free(requests->all.items);
+    free(requests->sources.items);
+    free(requests->idle.items);
+    free(requests->last.items);
+    free(requests->refused);
+    *requests = (struct requests){0};
+}

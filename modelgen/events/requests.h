@@ -1,0 +1,73 @@
+/* The requests that a server answered: what came over a connection that it accepted, and was
+ * answered over it.
+ *
+ * A request begins when a thread takes it, and ends with the last byte of its answer. Where clients
+ * connect for each request, it is taken by accept(). Where a thread is told of readable connections
+ * (epoll_wait, poll, select), it is taken by the first read() behind that. Connections are told by
+ * their descriptors, from the accept() to the close(), whichever threads work on them.
+ *
+ * When a request came is not recorded: see arrivals.h. */
+#ifndef PERSIK_MODELGEN_EVENTS_REQUESTS_H
+#define PERSIK_MODELGEN_EVENTS_REQUESTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace.h"
+
+/* An event of a thread. */
+struct request_event {
+    size_t thread, number;
+};
+
+#define REQUEST_NO_EVENT ((struct request_event){SIZE_MAX, SIZE_MAX})
+
+static inline bool request_event_is_none(struct request_event event) {
+    return event.thread == SIZE_MAX;
+}
+
+struct request {
+    int source;                /* where it came from: index into the sources */
+    struct request_event take; /* the call that took it: accept(), or the first read() */
+    struct request_event wait; /* the call in which a thread waited for it; none: it was there */
+    struct request_event end;  /* the last write() of its answer */
+    uint64_t from_ns, to_ns;   /* came in between; the same: then */
+    uint64_t end_ns;           /* of its answer */
+};
+
+/* A socket that connections are accepted from, or a set of connections that threads wait for
+ * together. What comes is taken in the order in which it comes. */
+struct request_source {
+    bool accepts;   /* accept() takes from it */
+    bool is_shared; /* by several threads; else it is `thread`'s own */
+    size_t thread;
+    size_t n_requests;
+};
+
+struct requests {
+    struct {
+        struct request *items; /* by source, then in the order in which they were taken */
+        size_t count, capacity;
+    } all;
+    struct {
+        struct request_source *items;
+        size_t count, capacity;
+    } sources;
+    struct {
+        struct request_event *items; /* waits for what comes from outside that no request ended */
+        size_t count, capacity;
+    } idle;
+    struct {
+        struct request_event *items; /* the last such wait of a thread that took requests */
+        size_t count, capacity;
+    } last;
+    uint64_t from_ns, to_ns; /* the first comes, the last has been answered */
+    char *refused;           /* why there are none though connections were accepted; NULL */
+};
+
+/* The run's requests, from its calls as recorded. requests_free() ends them. O(n log n). */
+struct requests requests_find(const struct trace *trace);
+void requests_free(struct requests *requests);
+
+#endif

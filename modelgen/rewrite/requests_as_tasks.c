@@ -1,0 +1,316 @@
+#include "modelgen/rewrite/requests_as_tasks.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort_double.h>
+
+#include "base/memory.h"
+#include "modelgen/decision_log.h"
+#include "modelgen/events/arrivals.h"
+#include "modelgen/events/event_cursor.h"
+#include "modelgen/notes.h"
+
+#define GAPS 64 /* values kept of distances that are not random */
+
+/* ---- queues ---- */
+
+struct rewriter {
+    struct event_log *log;
+    const struct requests *requests;
+    const struct arrivals *arrivals;
+    struct outside_queues queues;
+    int *queue_of; /* per source */
+};
+
+/* Do these threads' own sources belong together? */
+static bool are_alike(const struct rewriter *rewriter, const struct request_source *a,
+                      const struct request_source *b) {
+    const struct trace_thread *threads = rewriter->log->trace.threads;
+    return !a->accepts && !b->accepts && !a->is_shared && !b->is_shared &&
+           trace_threads_alike(&threads[a->thread], &threads[b->thread]);
+}
+
+static void make_queues(struct rewriter *rewriter) {
+    size_t n = rewriter->requests->sources.count;
+    const struct request_source *sources = rewriter->requests->sources.items;
+    rewriter->queue_of = memory_alloc(n, sizeof *rewriter->queue_of);
+    rewriter->queues.items = memory_alloc(n, sizeof *rewriter->queues.items);
+    for (size_t s = 0; s < n; s++) {
+        size_t other = 0;
+        while (other < s && !are_alike(rewriter, &sources[other], &sources[s]))
+            other++;
+        if (other == s) {
+            rewriter->queue_of[s] = (int)rewriter->queues.n++;
+            rewriter->queues.items[rewriter->queue_of[s]] = (struct outside_queue){
+                .object = event_log_new_object(rewriter->log, ORIGIN_OUTSIDE),
+                .accepts = sources[s].accepts,
+                .is_own = !sources[s].accepts && !sources[s].is_shared};
+        } else {
+            rewriter->queue_of[s] = rewriter->queue_of[other];
+        }
+        rewriter->queues.items[rewriter->queue_of[s]].arrivals += (double)sources[s].n_requests;
+    }
+}
+
+static struct outside_queue *queue_of_request(const struct rewriter *rewriter,
+                                              const struct request *request) {
+    return &rewriter->queues.items[rewriter->queue_of[request->source]];
+}
+
+/* Between the arrivals at the queue, as they were or may have been. */
+static struct dist recorded_gaps(const struct rewriter *rewriter,
+                                 const struct outside_queue *queue) {
+    const struct arrivals *arrivals = rewriter->arrivals;
+    double *times = memory_alloc(arrivals->n, sizeof *times);
+    size_t n = 0;
+    for (size_t r = 0; r < arrivals->n; r++)
+        if (queue_of_request(rewriter, &rewriter->requests->all.items[r]) == queue)
+            times[n++] = arrivals->at_ns[r];
+    gsl_sort(times, 1, n);
+    for (size_t i = 0; i + 1 < n; i++)
+        times[i] = times[i + 1] - times[i];
+    struct dist gaps = dist_from_values(times, n - (n > 0), GAPS);
+    free(times);
+    return gaps;
+}
+
+static void describe_arrivals(struct rewriter *rewriter) {
+    const struct arrivals *arrivals = rewriter->arrivals;
+    for (size_t q = 0; q < rewriter->queues.n; q++) {
+        struct outside_queue *queue = &rewriter->queues.items[q];
+        double share = queue->arrivals / (double)arrivals->n;
+        queue->interarrival_ns =
+            arrivals->is_random || queue->arrivals < 3
+                ? (struct dist){.kind = DIST_EXPONENTIAL,
+                                .mean = 1e9 / (arrivals->rate_hz * share)}
+                : recorded_gaps(rewriter, queue);
+        queue->evidence = memory_format(
+            "%.0f requests, %.4g/s; for %.0f %% of all a thread waited, whose waits are %.3f "
+            "from exponential ones (Kolmogorov-Smirnov)",
+            queue->arrivals, arrivals->rate_hz * share,
+            100 * (double)arrivals->n_waited / (double)arrivals->n, arrivals->distance);
+    }
+}
+
+static void tell(const struct rewriter *rewriter, struct model *model) {
+    const struct arrivals *arrivals = rewriter->arrivals;
+    double waited = 100 * (double)arrivals->n_waited / (double)arrivals->n;
+    if (arrivals->n_waited == 0)
+        notes_add(model,
+                  "the server was saturated: no thread ever waited for one of its %zu requests, so "
+                  "that they are taken to have come as fast as they were answered, %.4g/s",
+                  arrivals->n, arrivals->rate_hz);
+    else
+        notes_add(model,
+                  "%zu requests came from outside, %.4g/s; a thread waited for %.0f %% of them, by "
+                  "which the arrivals %s",
+                  arrivals->n, arrivals->rate_hz, waited,
+                  arrivals->is_random ? "cannot be told from random ones: taken as these (Poisson)"
+                                      : "are not random: taken as they were recorded");
+    decision("requests", "arrivals",
+             arrivals->n_waited == 0 ? "saturated"
+             : arrivals->is_random   ? "random"
+                                     : "as recorded",
+             "%zu requests, %.4g/s, waited for %zu, %.4f from exponential waits", arrivals->n,
+             arrivals->rate_hz, arrivals->n_waited, arrivals->distance);
+}
+
+/* ---- calls ---- */
+
+static const struct trace_record *shown(const struct rewriter *rewriter,
+                                        struct request_event event) {
+    return &rewriter->log->trace.threads[event.thread].records[event.number];
+}
+
+/* The rest of a call that waited is computation for the request. */
+static void show_take(const struct rewriter *rewriter, const struct request *request) {
+    uint32_t context = shown(rewriter, request->take)->context;
+    bool waited = !request_event_is_none(request->wait);
+    struct request_event event = waited ? request->wait : request->take;
+    struct trace_record *take = event_log_change(rewriter->log, event.thread, event.number);
+    take->api = ROLE_get;
+    take->object = queue_of_request(rewriter, request)->object;
+    take->context = context;
+    take->value = 0;
+    take->duration_ns = waited ? request->to_ns - take->start_ns : 0;
+    take->flags = waited ? TRACE_WAITED : 0;
+}
+
+static void show_idle(const struct rewriter *rewriter, struct request_event event) {
+    event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
+}
+
+/* The request that the thread took last before this call; NULL: none. */
+static const struct request *last_taken(const struct rewriter *rewriter,
+                                        struct request_event event) {
+    const struct requests *requests = rewriter->requests;
+    const struct request *last = NULL;
+    for (size_t r = 0; r < requests->all.count; r++) {
+        const struct request *request = &requests->all.items[r];
+        if (request->take.thread == event.thread && request->take.number < event.number &&
+            (!last || request->take.number > last->take.number))
+            last = request;
+    }
+    return last;
+}
+
+/* Nothing more came: where and what the thread would have taken is what it took before. */
+static void show_last(const struct rewriter *rewriter, struct request_event event) {
+    const struct request *before = last_taken(rewriter, event);
+    if (!before)
+        return;
+    uint32_t context = shown(rewriter, before->take)->context;
+    struct trace_record *last = event_log_change(rewriter->log, event.thread, event.number);
+    last->api = ROLE_get;
+    last->object = queue_of_request(rewriter, before)->object;
+    last->context = context;
+    last->value = 0;
+    last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
+}
+
+static int compare_events(const void *a, const void *b) {
+    const struct request_event *x = a, *y = b;
+    if (x->thread != y->thread)
+        return (x->thread > y->thread) - (x->thread < y->thread);
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void insert_ends(const struct rewriter *rewriter) {
+    const struct requests *requests = rewriter->requests;
+    size_t n = requests->all.count;
+    struct request_event *ends = memory_alloc(n, sizeof *ends);
+    struct event_insertion *added = memory_alloc(n, sizeof *added);
+    for (size_t r = 0; r < n; r++)
+        ends[r] = requests->all.items[r].end;
+    qsort(ends, n, sizeof *ends, compare_events);
+    for (size_t e = 0; e < n;) {
+        size_t of_thread = 0, thread = ends[e].thread;
+        for (; e < n && ends[e].thread == thread; e++) {
+            const struct trace_record *write = shown(rewriter, ends[e]);
+            added[of_thread++] = (struct event_insertion){
+                ends[e].number, {.start_ns = trace_end_ns(write),
+                                 .api = ROLE_task_end,
+                                 .context = write->context}};
+        }
+        event_log_insert(rewriter->log, thread, added, of_thread);
+    }
+    free(added);
+    free(ends);
+}
+
+/* Calls whose time would be modelled. */
+static bool is_timed(const struct trace_record *record) {
+    return api_catalog[record->api].api_class == CLASS_IO ||
+           api_catalog[record->api].api_class == CLASS_TIME;
+}
+
+static void drop_start_and_stop(const struct rewriter *rewriter) {
+    const struct requests *requests = rewriter->requests;
+    bool **dropped = event_log_flags(rewriter->log);
+    for (struct event_cursor at = event_cursor_of_run(&rewriter->log->trace);
+         event_cursor_next(&at);)
+        dropped[at.thread][at.number] =
+            is_timed(at.event) && (trace_end_ns(at.event) < requests->from_ns ||
+                                   at.event->start_ns >= requests->to_ns);
+    event_log_drop_all(rewriter->log, dropped);
+}
+
+static void show_calls(const struct rewriter *rewriter) {
+    const struct requests *requests = rewriter->requests;
+    for (size_t i = 0; i < requests->idle.count; i++)
+        show_idle(rewriter, requests->idle.items[i]);
+    for (size_t i = 0; i < requests->last.count; i++)
+        show_last(rewriter, requests->last.items[i]);
+    for (size_t r = 0; r < requests->all.count; r++)
+        show_take(rewriter, &requests->all.items[r]);
+    insert_ends(rewriter);
+    drop_start_and_stop(rewriter);
+}
+
+/* ---- the whole ---- */
+
+/* One that accepts once, or answers a question now and then, is no server. */
+static bool is_server(const struct requests *requests) {
+    return requests->all.count > 2;
+}
+
+struct outside_queues requests_as_tasks(struct event_log *log, struct model *model) {
+    struct requests requests = requests_find(&log->trace);
+    struct rewriter rewriter = {.log = log, .requests = &requests};
+    if (requests.refused) {
+        notes_add(model, "requests of this server are not recognised: %s", requests.refused);
+        decision("requests", "connections", "no requests", "%s", requests.refused);
+    }
+    if (is_server(&requests)) {
+        struct arrivals arrivals = arrivals_estimate(&log->trace, &requests);
+        rewriter.arrivals = &arrivals;
+        make_queues(&rewriter);
+        describe_arrivals(&rewriter);
+        tell(&rewriter, model);
+        show_calls(&rewriter);
+        rewriter.queues.from_ns = requests.from_ns;
+        rewriter.queues.to_ns = requests.to_ns;
+        arrivals_free(&arrivals);
+    }
+    free(rewriter.queue_of);
+    requests_free(&requests);
+    return rewriter.queues;
+}
+
+void outside_queues_free(struct outside_queues *queues) {
+    for (size_t q = 0; q < queues->n; q++) {
+        free(queues->items[q].interarrival_ns.values);
+        free(queues->items[q].evidence);
+    }
+    free(queues->items);
+    *queues = (struct outside_queues){0};
+}
+
+/* ---- start-up and shut-down ---- */
+
+struct excluded_time outside_queues_phases(const struct outside_queues *queues,
+                                           const struct trace *trace) {
+    struct excluded_time phases = {0};
+    uint32_t n_cpus = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
+            if (trace->threads[t].slices[s].cpu >= n_cpus)
+                n_cpus = trace->threads[t].slices[s].cpu + 1;
+    for (uint32_t cpu = 0; queues->n > 0 && cpu < n_cpus; cpu++) {
+        *VECTOR_ADD(&phases) = (struct excluded_interval){0, queues->from_ns, 1, cpu};
+        *VECTOR_ADD(&phases) = (struct excluded_interval){queues->to_ns, UINT64_MAX, 1, cpu};
+    }
+    return phases;
+}
+
+static double on_core_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
+    double sum_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
+            uint64_t off_ns = slice->off_ns < to_ns ? slice->off_ns : to_ns;
+            sum_ns += off_ns > on_ns ? (double)(off_ns - on_ns) : 0;
+        }
+    return sum_ns;
+}
+
+struct outside_measured outside_measure(const struct trace *trace) {
+    struct outside_measured measured = {0};
+    struct requests requests = requests_find(trace);
+    if (is_server(&requests)) {
+        struct arrivals arrivals = arrivals_estimate(trace, &requests);
+        measured = (struct outside_measured){
+            .any = true,
+            .run_ns = (double)(requests.to_ns - requests.from_ns),
+            .cpu_ns = on_core_between(trace, requests.from_ns, requests.to_ns),
+            .requests = (double)arrivals.n,
+            .response_ns = arrivals.response_ns};
+        arrivals_free(&arrivals);
+    }
+    requests_free(&requests);
+    return measured;
+}

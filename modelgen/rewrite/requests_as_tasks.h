@@ -1,0 +1,50 @@
+/* A server's requests are tasks that come from outside. What they are taken from, a listening socket
+ * or a set of connections, is a queue that nobody of the program fills: threads take from it, and
+ * more threads do not make more requests. Waiting for the next request is waiting at that queue. */
+#ifndef PERSIK_MODELGEN_REWRITE_REQUESTS_AS_TASKS_H
+#define PERSIK_MODELGEN_REWRITE_REQUESTS_AS_TASKS_H
+
+#include "formats/model.h"
+#include "modelgen/events/event_log.h"
+#include "modelgen/events/excluded_time.h"
+
+/* A queue that is filled from outside. */
+struct outside_queue {
+    uint64_t object; /* of the log */
+    bool accepts;    /* its requests are connections; else they come over some */
+    bool is_own;     /* each thread takes those of its own connections only */
+    double arrivals; /* while it was recorded */
+    struct dist interarrival_ns; /* owned until the model takes it */
+    char *evidence;              /* the same */
+};
+
+struct outside_queues {
+    size_t n; /* 0: no server, or not one that is understood */
+    struct outside_queue *items;
+    uint64_t from_ns, to_ns; /* the first request comes, the last has been answered */
+};
+
+/* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
+ * last wait of each thread that takes some as one in vain, since nothing more came. Calls that wait
+ * for anything else from outside are idle time (ROLE_idle). Timed calls before the first request and
+ * after the last one are dropped: starting and stopping are no part of the work. Must come before
+ * all filters that insert or drop events. Tells the model's reader what the arrivals were taken
+ * for, or why there are none. outside_queues_free() ends the queues. */
+struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
+void outside_queues_free(struct outside_queues *queues);
+
+/* CPU time before the first request and after the last one, on all cores; free() the items. */
+struct excluded_time outside_queues_phases(const struct outside_queues *queues,
+                                           const struct trace *trace);
+
+/* What the server did in the recorded run, for the self-check. */
+struct outside_measured {
+    bool any;           /* requests */
+    double run_ns;      /* from the first to the last */
+    double cpu_ns;      /* of all threads meanwhile */
+    double requests;    /* in all */
+    double response_ns; /* mean, from arrival to the last byte */
+};
+struct outside_measured outside_measure(const struct trace *trace);
+
+#endif

@@ -1,0 +1,412 @@
+#include "tracer/correlate.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "tracer/lag_search.h"
+
+/* A wrong lag costs more than a refusal: a trace without disk requests says so. */
+#define MOST_CHANCE 1e-3
+
+/* The lag is searched in a window of so many bins: at the coarse bin 8 s, in which clocks that
+ * drift by 100 ppm part by less than a bin. */
+#define SEARCH_BINS 8192
+/* FFT points that a search may take for all pairs; of more sources the busiest are compared. */
+#define SEARCH_COST           (1u << 26)
+#define MOST_WINDOWS_SEARCHED 4
+
+static const double search_bins_ns[] = {1e6, 1e5}; /* 1 ms as in the paper, then finer */
+
+/* Where the lag is looked up again to follow it: windows of so many spans. */
+#define FOLLOWED_WINDOWS 24
+#define WINDOW_SPANS     400
+
+#define DECOYS 48 /* wrong lags, which show how high a correlation is by chance */
+
+struct search {
+    const struct correlate_input *input;
+    struct busy any_user, any_block;
+    double from_ns, to_ns; /* of the users' signals */
+};
+
+/* ---- which sources are compared ---- */
+
+struct ranked {
+    size_t source, spans;
+};
+
+static int compare_ranked(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    return (a->spans < b->spans) - (a->spans > b->spans);
+}
+
+/* The busiest sources, at most `most`, and what all of them do together: of more than one source,
+ * the last of the array. Shares the spans. */
+static struct busy *busiest(const struct busy *all, size_t n_all, struct busy any, size_t most,
+                            size_t *n) {
+    struct ranked *ranked = memory_alloc(n_all + 1, sizeof *ranked);
+    for (size_t i = 0; i < n_all; i++)
+        ranked[i] = (struct ranked){i, all[i].count};
+    if (n_all > 0)
+        qsort(ranked, n_all, sizeof *ranked, compare_ranked);
+    struct busy *chosen = memory_alloc(n_all + 1, sizeof *chosen);
+    *n = 0;
+    for (size_t i = 0; i < n_all && *n + 1 < most && ranked[i].spans > 0; i++)
+        chosen[(*n)++] = all[ranked[i].source];
+    if (*n != 1)
+        chosen[(*n)++] = any;
+    free(ranked);
+    return chosen;
+}
+
+/* ---- where the lag is searched ---- */
+
+static size_t spans_between(const struct busy *busy, double from_ns, double to_ns) {
+    size_t first = busy_first_after(busy, from_ns), last = busy_first_after(busy, to_ns);
+    return last - first;
+}
+
+struct chunk {
+    double from_ns;
+    size_t spans;
+};
+
+static int compare_chunks(const void *left, const void *right) {
+    const struct chunk *a = left, *b = right;
+    return (a->spans < b->spans) - (a->spans > b->spans);
+}
+
+static struct lag_peak search_chunk(const struct search *search, double from_ns, double bin_ns) {
+    const struct correlate_input *input = search->input;
+    struct lag_window window = {from_ns, fmin(from_ns + SEARCH_BINS * bin_ns, search->to_ns),
+                                input->least_lag_ns, input->most_lag_ns, bin_ns};
+    double points = (window.most_lag_ns - window.least_lag_ns) / bin_ns + 2 * SEARCH_BINS;
+    size_t pairs = (size_t)fmax(1, SEARCH_COST / points), most = (size_t)sqrt((double)pairs);
+    struct lag_sides sides;
+    struct busy *users =
+        busiest(input->users, input->n_users, search->any_user, most + 1, &sides.n_users);
+    struct busy *blocks =
+        busiest(input->blocks, input->n_blocks, search->any_block, most + 1, &sides.n_blocks);
+    sides.users = users;
+    sides.blocks = blocks;
+    struct lag_peak peak = lag_search(&sides, &window);
+    free(users);
+    free(blocks);
+    return peak;
+}
+
+/* The windows in which most happens come first. `at_ns` gets the middle of the one that told. */
+static struct lag_peak search_lag(const struct search *search, double bin_ns, double *at_ns) {
+    struct {
+        struct chunk *items;
+        size_t count, capacity;
+    } chunks = {0};
+    double length_ns = SEARCH_BINS * bin_ns;
+    for (double from = search->from_ns; from < search->to_ns; from += length_ns)
+        *VECTOR_ADD(&chunks) =
+            (struct chunk){from, spans_between(&search->any_user, from, from + length_ns)};
+    qsort(chunks.items, chunks.count, sizeof *chunks.items, compare_chunks);
+    struct lag_peak best = {.chance = 1};
+    for (size_t i = 0; i < chunks.count && i < MOST_WINDOWS_SEARCHED; i++) {
+        struct lag_peak peak = search_chunk(search, chunks.items[i].from_ns, bin_ns);
+        if (i == 0 || peak.chance < best.chance) {
+            best = peak;
+            double to_ns = fmin(chunks.items[i].from_ns + length_ns, search->to_ns);
+            *at_ns = (chunks.items[i].from_ns + to_ns) / 2;
+        }
+        if (best.chance < MOST_CHANCE / 10)
+            break;
+    }
+    free(chunks.items);
+    return best;
+}
+
+/* ---- pairs ---- */
+
+struct candidate {
+    size_t user, block; /* user == n_users: all of them */
+    double correlation, confidence;
+};
+
+static struct clock_line shifted(struct clock_line line, double by_ns) {
+    line.offset_ns += by_ns;
+    return line;
+}
+
+/* The correlation of both, and how sure it is that it is no chance: wrong lags show what chance
+ * gives. They are near, so that they lie in the same phase of the program, but further from each
+ * other than a usual request lasts. */
+static struct candidate judge_pair(const struct busy *user, const struct busy *block,
+                                   struct clock_line line, double from_ns, double to_ns) {
+    struct candidate candidate = {.correlation =
+                                      busy_correlation(user, block, line, from_ns, to_ns)};
+    if (candidate.correlation <= 0)
+        return candidate;
+    double decoys[DECOYS];
+    double step_ns = fmin(37e6, (to_ns - from_ns) / (2 * DECOYS));
+    for (size_t i = 0; i < DECOYS; i++) {
+        double steps = i % 2 ? -(double)(i / 2 + 1) : (double)(i / 2 + 1);
+        decoys[i] = busy_correlation(user, block, shifted(line, steps * step_ns), from_ns, to_ns);
+    }
+    double mean = gsl_stats_mean(decoys, 1, DECOYS), spread = gsl_stats_sd(decoys, 1, DECOYS);
+    candidate.confidence =
+        spread > 0
+            ? gsl_cdf_tdist_P((candidate.correlation - mean) / (spread * sqrt(1 + 1.0 / DECOYS)),
+                              DECOYS - 1)
+            : 0;
+    return candidate;
+}
+
+struct correlate_pair correlate_at(const struct busy *user, const struct busy *block,
+                                   struct clock_line line, double from_ns, double to_ns) {
+    struct candidate judged = judge_pair(user, block, line, from_ns, to_ns);
+    return (struct correlate_pair){.correlation = judged.correlation,
+                                   .confidence = judged.confidence};
+}
+
+static int compare_candidates(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->correlation != b->correlation)
+        return a->correlation < b->correlation ? 1 : -1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return (a->user > b->user) - (a->user < b->user);
+}
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+static struct candidates find_candidates(const struct search *search, struct clock_line line,
+                                         double from_ns, double to_ns) {
+    const struct correlate_input *input = search->input;
+    struct candidates candidates = {0};
+    /* One user is all users. */
+    size_t n_users = input->n_users + (input->n_users > 1);
+    double most_chance = MOST_CHANCE / (double)(n_users * input->n_blocks);
+    for (size_t i = 0; i < n_users; i++)
+        for (size_t j = 0; j < input->n_blocks; j++) {
+            const struct busy *user = i < input->n_users ? &input->users[i] : &search->any_user;
+            struct candidate found = judge_pair(user, &input->blocks[j], line, from_ns, to_ns);
+            found.user = i;
+            found.block = j;
+            if (found.confidence > 1 - most_chance)
+                *VECTOR_ADD(&candidates) = found;
+        }
+    if (candidates.count > 0)
+        qsort(candidates.items, candidates.count, sizeof *candidates.items, compare_candidates);
+    return candidates;
+}
+
+static double next_best(const struct candidates *candidates, const struct candidate *chosen,
+                        size_t n_users) {
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct candidate *other = &candidates->items[c];
+        if (other->block == chosen->block && other->user != chosen->user && other->user < n_users)
+            return other->correlation;
+    }
+    return 0;
+}
+
+/* Greedy, the highest correlation first: each thread gets one issuer at first, then those that are
+ * left over go where they fit. All threads together may have many. */
+static void choose_pairs(const struct candidates *candidates, size_t n_users, size_t n_blocks,
+                         struct correlation *result) {
+    bool *user_taken = memory_alloc(n_users + 1, sizeof *user_taken);
+    bool *block_taken = memory_alloc(n_blocks, sizeof *block_taken);
+    result->pairs = memory_alloc(n_blocks, sizeof *result->pairs);
+    result->n_pairs = 0;
+    for (int left_over = 0; left_over < 2; left_over++)
+        for (size_t c = 0; c < candidates->count; c++) {
+            const struct candidate *candidate = &candidates->items[c];
+            bool all = candidate->user == n_users;
+            if (block_taken[candidate->block] ||
+                (!left_over && !all && user_taken[candidate->user]))
+                continue;
+            block_taken[candidate->block] = user_taken[candidate->user] = true;
+            result->pairs[result->n_pairs++] =
+                (struct correlate_pair){.block = candidate->block,
+                                        .user = all ? CORRELATE_NONE : candidate->user,
+                                        .correlation = candidate->correlation,
+                                        .next = next_best(candidates, candidate, n_users),
+                                        .confidence = candidate->confidence};
+        }
+    free(user_taken);
+    free(block_taken);
+}
+
+static void pair_up(const struct search *search, double from_ns, double to_ns,
+                    struct correlation *result) {
+    struct candidates candidates = find_candidates(search, result->line, from_ns, to_ns);
+    free(result->pairs);
+    choose_pairs(&candidates, search->input->n_users, search->input->n_blocks, result);
+    free(candidates.items);
+}
+
+/* ---- the lag through the log ---- */
+
+static double height_of(const struct search *search, const struct correlation *result,
+                        struct clock_line line, double from_ns, double to_ns) {
+    double sum = 0;
+    for (size_t p = 0; p < result->n_pairs; p++) {
+        const struct correlate_pair *pair = &result->pairs[p];
+        const struct busy *user =
+            pair->user == CORRELATE_NONE ? &search->any_user : &search->input->users[pair->user];
+        sum += fmax(
+            0, busy_correlation(user, &search->input->blocks[pair->block], line, from_ns, to_ns));
+    }
+    return sum;
+}
+
+struct followed {
+    double at_ns, lag_ns; /* lag: what the line lacks there */
+    double height;
+};
+
+/* Where in a window the correlation is highest. Calls last longer than their requests, so that some
+ * lags are equally good: the middle of them. */
+static struct followed follow(const struct search *search, const struct correlation *result,
+                              double from_ns, double to_ns, double range_ns, double step_ns) {
+    size_t n = 2 * (size_t)(range_ns / step_ns) + 1;
+    double *heights = memory_alloc(n, sizeof *heights);
+    struct followed best = {.at_ns = (from_ns + to_ns) / 2, .height = -1};
+    size_t peak = 0;
+    for (size_t i = 0; i < n; i++) {
+        double by_ns = ((double)i - (double)(n / 2)) * step_ns;
+        heights[i] = height_of(search, result, shifted(result->line, by_ns), from_ns, to_ns);
+        if (heights[i] > heights[peak])
+            peak = i;
+    }
+    size_t left = peak, right = peak;
+    double equal = heights[peak] * (1 - 1e-3);
+    while (left > 0 && heights[left - 1] >= equal)
+        left--;
+    while (right + 1 < n && heights[right + 1] >= equal)
+        right++;
+    best.height = heights[peak];
+    best.lag_ns = ((double)(left + right) / 2 - (double)(n / 2)) * step_ns;
+    free(heights);
+    return best;
+}
+
+/* Windows of some hundred spans, spread over the log. */
+static size_t choose_windows(const struct search *search, struct busy_span *windows) {
+    const struct busy *any = &search->any_user;
+    size_t n = any->count / WINDOW_SPANS;
+    n = n < 1 ? 1 : n > FOLLOWED_WINDOWS ? FOLLOWED_WINDOWS : n;
+    for (size_t w = 0; w < n; w++) {
+        size_t first = any->count * w / n, last = any->count * (w + 1) / n - 1;
+        if (last - first > WINDOW_SPANS)
+            last = first + WINDOW_SPANS;
+        windows[w] = (struct busy_span){any->items[first].from_ns, any->items[last].to_ns};
+    }
+    return n;
+}
+
+static double median_of(double *values, size_t n) {
+    gsl_sort(values, 1, n);
+    return gsl_stats_median_from_sorted_data(values, 1, n);
+}
+
+/* A line through the windows' lags that outliers do not bend: the median of all slopes (Theil and
+ * Sen). Returns the median distance from it. */
+static double fit_line(const struct followed *followed, size_t n, double most_drift,
+                       struct clock_line *line) {
+    double *slopes = memory_alloc(n * n, sizeof *slopes), *rests = memory_alloc(n, sizeof *rests);
+    size_t n_slopes = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (followed[i].at_ns != followed[j].at_ns)
+                slopes[n_slopes++] = (followed[i].lag_ns - followed[j].lag_ns) /
+                                     (followed[i].at_ns - followed[j].at_ns);
+    double slope = n_slopes > 0 ? median_of(slopes, n_slopes) : 0;
+    slope = fmin(fmax(slope, -2 * most_drift - line->drift), 2 * most_drift - line->drift);
+    for (size_t i = 0; i < n; i++)
+        rests[i] = followed[i].lag_ns - slope * followed[i].at_ns;
+    double offset_ns = median_of(rests, n);
+    for (size_t i = 0; i < n; i++)
+        rests[i] = fabs(followed[i].lag_ns - slope * followed[i].at_ns - offset_ns);
+    double spread_ns = median_of(rests, n);
+    /* `at` is user time: to block time and back the difference is of second order in the drift. */
+    line->offset_ns += offset_ns + slope * line->offset_ns;
+    line->drift += slope;
+    free(slopes);
+    free(rests);
+    return spread_ns;
+}
+
+static int compare_heights(const void *left, const void *right) {
+    const struct followed *a = left, *b = right;
+    return (a->height < b->height) - (a->height > b->height);
+}
+
+/* Moves the line to where the windows have their peaks; the worse half of them may lie where
+ * the logs have nothing to compare. */
+static void follow_line(const struct search *search, double at_ns, double range_ns, double drift,
+                        double step_ns, struct correlation *result) {
+    struct busy_span windows[FOLLOWED_WINDOWS];
+    struct followed followed[FOLLOWED_WINDOWS];
+    size_t n = choose_windows(search, windows), n_good = 0;
+    for (size_t w = 0; w < n; w++) {
+        double middle_ns = (windows[w].from_ns + windows[w].to_ns) / 2;
+        followed[w] = follow(search, result, windows[w].from_ns, windows[w].to_ns,
+                             range_ns + drift * fabs(middle_ns - at_ns), step_ns);
+    }
+    qsort(followed, n, sizeof *followed, compare_heights);
+    while (n_good < n && followed[n_good].height > followed[0].height / 2)
+        n_good++;
+    result->n_windows = n_good;
+    result->spread_ns = fit_line(followed, n_good, search->input->most_drift, &result->line);
+}
+
+/* ---- all of it ---- */
+
+static void align(const struct search *search, double bin_ns, double at_ns,
+                  struct correlation *result) {
+    double half_ns = SEARCH_BINS / 2 * bin_ns;
+    pair_up(search, fmax(at_ns - half_ns, search->from_ns), fmin(at_ns + half_ns, search->to_ns),
+            result);
+    if (result->n_pairs > 0) {
+        follow_line(search, at_ns, 2 * bin_ns, search->input->most_drift, bin_ns / 20, result);
+        follow_line(search, at_ns, bin_ns / 5, 0, bin_ns / 200, result);
+    }
+    pair_up(search, search->from_ns, search->to_ns, result);
+}
+
+struct correlation correlate(const struct correlate_input *input) {
+    struct correlation result = {0};
+    struct search search = {.input = input,
+                            .any_user = busy_any(input->users, input->n_users),
+                            .any_block = busy_any(input->blocks, input->n_blocks)};
+    if (search.any_user.count > 1 && search.any_block.count > 1) {
+        search.from_ns = search.any_user.items[0].from_ns;
+        search.to_ns = search.any_user.items[search.any_user.count - 1].to_ns;
+        for (size_t i = 0; i < sizeof search_bins_ns / sizeof *search_bins_ns && !result.found;
+             i++) {
+            double at_ns = 0;
+            struct lag_peak peak = search_lag(&search, search_bins_ns[i], &at_ns);
+            result.lag_confidence = 1 - peak.chance;
+            result.lag_height = peak.height;
+            result.lag_next = peak.next;
+            result.line = (struct clock_line){.offset_ns = peak.lag_ns};
+            if (peak.chance < MOST_CHANCE)
+                align(&search, search_bins_ns[i], at_ns, &result);
+            result.found = result.n_pairs > 0;
+        }
+    }
+    busy_free(&search.any_user);
+    busy_free(&search.any_block);
+    return result;
+}
+
+void correlation_free(struct correlation *correlation) {
+    free(correlation->pairs);
+    *correlation = (struct correlation){0};
+}
