@@ -285,7 +285,7 @@ static void print_results(const struct server *server) {
     for (int i = 0; i < server->threads; i++) {
         requests += server->workers[i].http.requests;
         bytes += server->workers[i].http.bytes;
-        checksum ^= server->workers[i].http.checksum;
+        checksum += server->workers[i].http.checksum;
     }
     printf("tornado: %llu requests, %llu bytes of files, %d threads, computed %016llx\n",
            (unsigned long long)requests, (unsigned long long)bytes, server->threads,
