@@ -25,7 +25,7 @@ static const struct argp analyze_argp = {
            "Examples:\n"
            "  persik analyze ./server\n"
            "  persik analyze --build-dir build -o run1 ./server\n",
-    .children = record_children,
+    .children = record_without_run,
 };
 
 int command_analyze(int argc, char **argv) {

@@ -15,6 +15,7 @@
 
 const struct argp_child record_children[] = {
     {&common_argp, 0, NULL, 0}, {&serving_argp, 0, NULL, 0}, {0}};
+const struct argp_child record_without_run[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 /* Each run of a server has to be asked: as few as tell what a model needs. One by hand. */
 static void settle_runs(struct record_options *options) {
@@ -33,7 +34,8 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         *options = (struct record_options){.rate_hz = 100, .plain_runs = -1};
         state->child_inputs[0] = &options->common;
-        state->child_inputs[1] = &options->plan;
+        if (state->root_argp->children != record_without_run)
+            state->child_inputs[1] = &options->plan;
         return 0;
     case KEY_RATE:
         options->rate_hz = option_number("--rate", argument, 1, 10000);

@@ -89,6 +89,7 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
 error_t record_parse(int key, char *argument, struct argp_state *state);
 
 extern const struct argp_child record_children[];
+extern const struct argp_child record_without_run[]; /* of a command that runs no program */
 
 /* Is the program run more than once, one of them `sampled`? */
 bool record_runs_several(const struct record_options *options, bool sampled);
