@@ -43,8 +43,8 @@ struct session {
         struct configuration *items;
         size_t count, capacity;
     } configurations;
-    char folder[32], *result; /* of the load's result */
-    bool without_result;      /* some load wrote none */
+    char *folder, *result; /* of the load's result */
+    bool without_result;   /* some load wrote none */
 };
 
 /* ---- configurations ---- */
@@ -160,18 +160,19 @@ static int predict_all(struct session *session, struct error *error) {
 /* ---- measurement ---- */
 
 static int make_result_folder(struct session *session, struct error *error) {
-    strcpy(session->folder, "/tmp/persik-load-XXXXXX");
-    if (!mkdtemp(session->folder)) {
-        *session->folder = '\0';
-        return error_set(error, "cannot make a folder in /tmp: %s: make room", strerror(errno));
+    const char *among = getenv("TMPDIR");
+    char *folder = memory_format("%s/persik-load-XXXXXX", among ? among : "/tmp");
+    if (!mkdtemp(folder)) {
+        error_set(error, "cannot make the folder %s: %s: make room", folder, strerror(errno));
+        free(folder);
+        return -1;
     }
+    session->folder = folder;
     session->result = memory_format("%s/result.json", session->folder);
     return 0;
 }
 
 static void remove_result_folder(const struct session *session) {
-    if (!*session->folder)
-        return;
     unlink(session->result);
     rmdir(session->folder);
 }
@@ -400,6 +401,7 @@ static void free_session(struct session *session) {
     }
     free(session->configurations.items);
     thread_sweep_free(&session->sweep);
+    free(session->folder);
     free(session->result);
 }
 
