@@ -135,7 +135,7 @@ static void a_tree_holds_whom_it_lists(void **state) {
     (void)state;
     pid_t child = sleeping_child();
     struct process_tree tree = {0};
-    process_tree_add(&tree, getpid());
+    process_tree_add(&tree, getpid(), -1);
     assert_int_equal(tree.count, 2);
     assert_int_equal(tree.items[1].pid, child);
     assert_false(process_has_ended(tree.items[1].handle));
@@ -149,11 +149,16 @@ static void a_tree_is_waited_for(void **state) {
     (void)state;
     struct process_tree tree = {0};
     pid_t child = sleeping_child();
-    process_tree_add(&tree, child);
+    int handle = process_open(child);
+    process_tree_add(&tree, child, handle);
     assert_false(process_tree_wait(&tree, 10));
     process_tree_signal(&tree, SIGTERM);
     assert_true(process_tree_wait(&tree, 60000));
     process_tree_close(&tree);
+    process_tree_add(&tree, child, handle); /* its number is still there, it has ended */
+    assert_int_equal(tree.count, 0);
+    process_tree_close(&tree);
+    close(handle);
     waitpid(child, NULL, 0);
 }
 

@@ -1,4 +1,4 @@
-/* formats/load_result.c, and the load's placeholders. */
+/* formats/client_result.c, and the load's placeholders. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,22 +12,22 @@
 
 #include "base/memory.h"
 #include "cli/placeholder.h"
-#include "formats/load_result.h"
+#include "formats/client_result.h"
 #include "tests/unit/scratch_folder.h"
 
-static int read_text(const char *text, struct load_result *result, struct error *error) {
+static int read_text(const char *text, struct client_result *result, struct error *error) {
     char *path = memory_format("%s/result.json", scratch_folder);
     FILE *file = fopen(path, "w");
     fputs(text, file);
     fclose(file);
-    int status = load_result_read(path, result, error);
+    int status = client_result_read(path, result, error);
     free(path);
     return status;
 }
 
 static void all_that_is_compared_is_read(void **state) {
     (void)state;
-    struct load_result result;
+    struct client_result result;
     struct error error;
     assert_int_equal(read_text("{\"requests\": 100, \"errors\": 3, \"seconds\": 2, "
                                "\"throughput_per_s\": 50, \"response_ns\": {\"mean\": 1e6, "
@@ -41,7 +41,7 @@ static void all_that_is_compared_is_read(void **state) {
 
 static void response_times_may_be_unknown(void **state) {
     (void)state;
-    struct load_result result;
+    struct client_result result;
     struct error error;
     assert_int_equal(read_text("{\"requests\": 1, \"throughput_per_s\": 5}", &result, &error), 0);
     assert_true(isnan(result.response_ns) && isnan(result.response_p95_ns));
@@ -57,10 +57,10 @@ static void what_is_no_result_is_refused(void **state) {
                                         "{\"requests\": \"many\", \"throughput_per_s\": 5}",
                                         "{\"requests\": 7, \"throughput_per_s\": -5}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct load_result result;
+        struct client_result result;
         struct error error = {0};
         assert_int_equal(read_text(texts[i], &result, &error), -1);
-        assert_non_null(strstr(error.text, "load results in docs/formats.md"));
+        assert_non_null(strstr(error.text, "client results in docs/formats.md"));
     }
 }
 
