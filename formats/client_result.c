@@ -22,16 +22,16 @@ int client_result_read(const char *path, struct client_result *result, struct er
     const json_t *response = json_object_get(json, "response_ns");
     double errors = number(json, "errors");
     *result = (struct client_result){.requests = number(json, "requests"),
-                                   .errors = isnan(errors) ? 0 : errors,
-                                   .seconds = number(json, "seconds"),
-                                   .throughput_hz = number(json, "throughput_per_s"),
-                                   .response_ns = number(response, "mean"),
-                                   .response_p95_ns = number(response, "p95")};
+                                     .errors = isnan(errors) ? 0 : errors,
+                                     .seconds = number(json, "seconds"),
+                                     .throughput_hz = number(json, "throughput_per_s"),
+                                     .response_ns = number(response, "mean"),
+                                     .response_p95_ns = number(response, "p95")};
     json_decref(json);
     if (result->requests > 0 && result->throughput_hz > 0)
         return 0;
     return error_set(error,
-                     "%s: it has no requests and throughput_per_s above 0: see load results "
+                     "%s: it has no requests and throughput_per_s above 0: see client results "
                      "in docs/formats.md",
                      path);
 }
