@@ -17,7 +17,7 @@ static const struct argp_option options_list[] = {
 
 static const struct argp analyze_argp = {
     .options = options_list,
-    .parser = record_parse,
+    .parser = record_parse_without_run,
     .args_doc = "[--] PROGRAM",
     .doc = "Analyses the source of main, of the functions that were sampled and of those in which "
            "traced calls were made, and all that they call (with no samples and no trace: of all "
@@ -25,7 +25,7 @@ static const struct argp analyze_argp = {
            "Examples:\n"
            "  persik analyze ./server\n"
            "  persik analyze --build-dir build -o run1 ./server\n",
-    .children = record_children,
+    .children = record_children_without_run,
 };
 
 int command_analyze(int argc, char **argv) {

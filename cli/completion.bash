@@ -32,6 +32,14 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
+    --stop-signal)
+        mapfile -t COMPREPLY < <(compgen -W "TERM INT QUIT HUP USR1 USR2 WINCH" -- "$word")
+        return
+        ;;
+    --load | --ready | --prepare | --cleanup)
+        mapfile -t COMPREPLY < <(compgen -c -- "$word" | sort -u)
+        return
+        ;;
     --dump-after | --stop-after)
         mapfile -t COMPREPLY < <(compgen -W "$(_persik_passes)" -- "$word")
         return

@@ -15,6 +15,7 @@
 
 const struct argp_child record_children[] = {
     {&common_argp, 0, NULL, 0}, {&serving_argp, 0, NULL, 0}, {0}};
+const struct argp_child record_children_without_run[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 /* Each run of a server has to be asked: as few as tell what a model needs. One by hand. */
 static void settle_runs(struct record_options *options) {
@@ -27,13 +28,12 @@ static void settle_runs(struct record_options *options) {
     options->no_sample |= serving_is_by_hand(&options->plan);
 }
 
-error_t record_parse(int key, char *argument, struct argp_state *state) {
+error_t record_parse_without_run(int key, char *argument, struct argp_state *state) {
     struct record_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         *options = (struct record_options){.rate_hz = 100, .plain_runs = -1};
         state->child_inputs[0] = &options->common;
-        state->child_inputs[1] = &options->plan;
         return 0;
     case KEY_RATE:
         options->rate_hz = option_number("--rate", argument, 1, 10000);
@@ -83,12 +83,19 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
                         "--threads 4`",
                         state->name);
         return 0;
-    case ARGP_KEY_SUCCESS: /* the children's options are complete */
-        settle_runs(options);
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+error_t record_parse(int key, char *argument, struct argp_state *state) {
+    struct record_options *options = state->input;
+    error_t status = record_parse_without_run(key, argument, state);
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[1] = &options->plan;
+    else if (key == ARGP_KEY_SUCCESS) /* the children's options are complete */
+        settle_runs(options);
+    return key == ARGP_KEY_SUCCESS ? 0 : status;
 }
 
 void record_options_parse(const struct argp *argp, int argc, char **argv,
@@ -101,22 +108,29 @@ bool record_runs_several(const struct record_options *options, bool sampled) {
     return sampled || options->plain_runs != 0 || options->steady || !options->no_evictions;
 }
 
+/* How long a run of the server takes. */
+static const char *show_length(const struct served_plan *plan, char text[64]) {
+    if (plan->duration_s > 0)
+        snprintf(text, 64, "%g s", plan->duration_s);
+    else
+        snprintf(text, 64, "%s", plan->load ? "as long as the load takes" : "until Ctrl-C");
+    return text;
+}
+
 void record_announce(const struct record_options *options, bool sampled, bool traced) {
     const struct served_plan *plan = &options->plan;
-    int plain_runs = traced ? options->plain_runs : 0;
+    int plain_runs = traced ? options->plain_runs : 0, n = sampled + traced + plain_runs;
+    char length[64], plain[64] = "";
     if (!serving_is_planned(plan))
         return;
-    char each[64] = "until Ctrl-C", plain[64] = "";
-    if (plan->load)
-        snprintf(each, sizeof each, "each as long as the load takes");
-    else if (plan->duration_s > 0)
-        snprintf(each, sizeof each, "%g s each", plan->duration_s);
+    show_length(plan, length);
     if (plain_runs > 0)
         snprintf(plain, sizeof plain, ", %d without probes", plain_runs);
-    int n = sampled + traced + plain_runs;
-    log_note("%d run%s of the server, %s:%s%s%s", n, n == 1 ? "" : "s", each,
-             sampled ? " one sampled" : "",
-             sampled && traced ? ", one traced" : (traced ? " one traced" : ""), plain);
+    if (n == 1)
+        log_note("one run of the server, %s", length);
+    else
+        log_note("%d runs of the server, each %s:%s one traced%s", n, length,
+                 sampled ? " one sampled," : "", plain);
 }
 
 /* After a first signal what was recorded is kept; after a second one nothing is. */

@@ -87,8 +87,11 @@ enum {
 void record_options_parse(const struct argp *argp, int argc, char **argv,
                           struct record_options *options);
 error_t record_parse(int key, char *argument, struct argp_state *state);
-
 extern const struct argp_child record_children[];
+
+/* The same for a command that runs no program. */
+error_t record_parse_without_run(int key, char *argument, struct argp_state *state);
+extern const struct argp_child record_children_without_run[];
 
 /* Is the program run more than once, one of them `sampled`? */
 bool record_runs_several(const struct record_options *options, bool sampled);

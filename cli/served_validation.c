@@ -19,7 +19,7 @@
 #include "cli/programs.h"
 #include "cli/sweep.h"
 #include "cli/uncertainty.h"
-#include "formats/load_result.h"
+#include "formats/client_result.h"
 #include "host/rerun.h"
 
 /* What clients measure and a model predicts. */
@@ -43,8 +43,8 @@ struct session {
         struct configuration *items;
         size_t count, capacity;
     } configurations;
-    char folder[32], *result; /* of the load's result */
-    bool without_result;      /* some load wrote none */
+    char *folder, *result; /* of the load's result */
+    bool without_result;   /* some load wrote none */
 };
 
 /* ---- configurations ---- */
@@ -131,10 +131,22 @@ static bool is_asked_from_outside(const struct model *model) {
     return false;
 }
 
+/* False: the simulator cannot be asked so. */
+static bool set_load(const struct configuration *configuration, struct sim_config *config) {
+    config->arrival_rate_hz = configuration->rate_hz;
+    return configuration->clients == 0;
+}
+
 static int predict(const struct session *session, struct configuration *configuration,
                    struct error *error) {
     struct sim_config config = session->options->config;
-    config.arrival_rate_hz = configuration->rate_hz;
+    if (!set_load(configuration, &config)) {
+        configuration->prediction = (struct prediction){
+            .threads = configuration->threads,
+            .cores = configuration->cores,
+            .no_figures = memory_strdup("how many clients there are is not simulated")};
+        return 0;
+    }
     if (configuration->rate_hz && !is_asked_from_outside(session->model))
         return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: "
                                 "leave the option out");
@@ -160,18 +172,19 @@ static int predict_all(struct session *session, struct error *error) {
 /* ---- measurement ---- */
 
 static int make_result_folder(struct session *session, struct error *error) {
-    strcpy(session->folder, "/tmp/persik-load-XXXXXX");
-    if (!mkdtemp(session->folder)) {
-        *session->folder = '\0';
-        return error_set(error, "cannot make a folder in /tmp: %s: make room", strerror(errno));
+    const char *among = getenv("TMPDIR");
+    char *folder = memory_format("%s/persik-load-XXXXXX", among ? among : "/tmp");
+    if (!mkdtemp(folder)) {
+        error_set(error, "cannot make the folder %s: %s: make room", folder, strerror(errno));
+        free(folder);
+        return -1;
     }
+    session->folder = folder;
     session->result = memory_format("%s/result.json", session->folder);
     return 0;
 }
 
 static void remove_result_folder(const struct session *session) {
-    if (!*session->folder)
-        return;
     unlink(session->result);
     rmdir(session->folder);
 }
@@ -179,11 +192,11 @@ static void remove_result_folder(const struct session *session) {
 /* 0 also where the load wrote nothing: then nothing is known of it. */
 static int take_result(struct session *session, struct configuration *configuration,
                        struct error *error) {
-    struct load_result result = {.throughput_hz = NAN, .response_ns = NAN, .response_p95_ns = NAN};
+    struct client_result result = {.throughput_hz = NAN, .response_ns = NAN, .response_p95_ns = NAN};
     struct stat about;
     if (stat(session->result, &about) != 0)
         session->without_result = true;
-    else if (load_result_read(session->result, &result, error) < 0)
+    else if (client_result_read(session->result, &result, error) < 0)
         return -1;
     configuration->measured[THROUGHPUT][configuration->n_runs] = result.throughput_hz;
     configuration->measured[RESPONSE][configuration->n_runs] = result.response_ns;
@@ -400,6 +413,7 @@ static void free_session(struct session *session) {
     }
     free(session->configurations.items);
     thread_sweep_free(&session->sweep);
+    free(session->folder);
     free(session->result);
 }
 

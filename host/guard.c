@@ -37,8 +37,7 @@ static void close_all_but(int one, int other) {
 /* Who has not ended by then is killed, also who was below the server and outlives it. */
 static void end_server(pid_t server, int handle, int stop_signal) {
     struct process_tree tree = {0};
-    if (!process_has_ended(handle))
-        process_tree_add(&tree, server);
+    process_tree_add(&tree, server, handle);
     process_signal(handle, stop_signal);
     process_tree_wait(&tree, PATIENCE_MS);
     process_tree_signal(&tree, SIGKILL);

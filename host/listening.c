@@ -124,7 +124,7 @@ struct listening listening_find(pid_t root) {
     struct listening found = {0};
     struct process_tree tree = {0};
     struct map ports = MAP_EMPTY;
-    process_tree_add(&tree, root);
+    process_tree_add(&tree, root, -1);
     for (size_t i = 0; i < tree.count; i++)
         look_at_process(&found, tree.items[i].pid, &ports);
     map_free(&ports);

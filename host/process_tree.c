@@ -102,10 +102,14 @@ static bool add_process(struct process_tree *tree, pid_t pid, pid_t parent) {
     return true;
 }
 
-void process_tree_add(struct process_tree *tree, pid_t root) {
+void process_tree_add(struct process_tree *tree, pid_t root, int handle) {
     size_t next = tree->count;
     if (!add_process(tree, root, -1))
         return;
+    if (handle >= 0 && process_has_ended(handle)) { /* it may be somebody else's number by now */
+        close(tree->items[--tree->count].handle);
+        return;
+    }
     for (; next < tree->count; next++) {
         size_t n;
         pid_t parent = tree->items[next].pid;

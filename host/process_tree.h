@@ -18,8 +18,10 @@ struct process_tree {
     size_t count, capacity;
 };
 
-/* Adds `root` and all below it, as far as they are there. The caller closes the tree. */
-void process_tree_add(struct process_tree *tree, pid_t root);
+/* Adds `root` and all below it, as far as they are there. `handle` was opened when it was sure
+ * whose number that is: nothing is added when that process has ended. -1: it is sure now, as of
+ * children that nobody has waited for. The caller closes the tree. */
+void process_tree_add(struct process_tree *tree, pid_t root, int handle);
 void process_tree_close(struct process_tree *tree);
 
 /* Sends the signal to all of them. */

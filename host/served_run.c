@@ -356,7 +356,7 @@ static void wait_for_its_end(const struct served_run *run, int limit_ms) {
 
 static void kill_all(struct served_run *run) {
     struct process_tree tree = {0};
-    process_tree_add(&tree, run->program);
+    process_tree_add(&tree, run->program, run->handle);
     process_tree_signal(&tree, SIGKILL);
     process_tree_close(&tree);
     run->killed = true;
@@ -365,7 +365,7 @@ static void kill_all(struct served_run *run) {
 /* Who listens is told; the start script above it ends by itself. */
 static void tell(struct served_run *run, int number) {
     struct process_tree tree = {0};
-    process_tree_add(&tree, run->program);
+    process_tree_add(&tree, run->program, run->handle);
     int handle = run->handle;
     for (size_t i = 0; i < tree.count; i++)
         if (tree.items[i].pid == run->at.pid)
@@ -410,7 +410,7 @@ static void find_orphans(const struct served_run *run, struct process_tree *orph
     pid_t *children = process_children(getpid(), &n);
     for (size_t i = 0; i < n; i++)
         if (!is_known(run, children[i]))
-            process_tree_add(orphans, children[i]);
+            process_tree_add(orphans, children[i], -1);
     free(children);
 }
 

@@ -178,6 +178,8 @@ static int run_plainly(struct collection *collection, struct error *error) {
     collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
     if (!failed && judge_first(collection, &launch, error) != 0)
         return -1;
+    if (launch.unserved)
+        return error_set_exit(error, failure.exit_status, "%s", failure.text);
     if (failed)
         stop_plain_runs(collection, failure.text);
     else if (served_run_outcome() == SERVED_LEFT)

@@ -94,13 +94,13 @@ int launch_finish(struct launch *launch, struct error *error) {
         ;
     launch->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
     struct error unserved;
-    int served_status = served_run_end(served, &launch->status, &unserved);
+    launch->unserved = served_run_end(served, &launch->status, &unserved) != 0;
     launch->signal = interrupt_signal();
     close(launch->go);
     close(launch->failed);
     if (started != 1 || told == sizeof cause)
         return error_set(error, "%s: %s: it cannot be run", launch->path, strerror(cause));
-    if (served_status != 0)
+    if (launch->unserved)
         *error = unserved;
-    return served_status;
+    return launch->unserved ? -1 : 0;
 }

@@ -22,6 +22,7 @@ struct launch {
     uint64_t cpu_ns;          /* user and system, with the children that it waited for */
     uint64_t children_cpu_ns; /* of these children, in ticks of the clock */
     int status;               /* as wait(2) gives it */
+    bool unserved;            /* why launch_finish() failed: a server did not serve as planned */
     int signal; /* that came for us meanwhile and ends all runs (base/interrupt.h); 0 none */
 };
 

@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/load_result" "$out/blktrace" "$out/segment" "$out/replies"
+    "$out/client_result" "$out/blktrace" "$out/segment" "$out/replies"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -49,7 +49,7 @@ printf '%s\n' "$header" '1,1,1,4000000,3900000,10,100.5,200,99,180.25,1' \
     '4,2,1,1100000,2000000,0,101,210,99,180.25,1.25' '4,2,2,1200000,2100000,0,0,0,0,0,0' \
     >"$out/measurements/new"
 printf '%s\n' '{"requests": 2000, "errors": 1, "seconds": 4.5, "throughput_per_s": 444.2,
-    "response_ns": {"mean": 210000, "p50": 180000, "p95": 400000, "p99": 900000, "max": 1.5e6}}' >"$out/load_result/one"
+    "response_ns": {"mean": 210000, "p50": 180000, "p95": 400000, "p99": 900000, "max": 1.5e6}}' >"$out/client_result/one"
 
 printf 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello' >"$out/replies/length"
 printf 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' >"$out/replies/chunked"

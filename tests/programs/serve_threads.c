@@ -8,6 +8,7 @@
  *   background  goes on in a child and ends, as daemons do
  *   prefork     two children serve, too, with the same socket
  *   fails       has exit status 7 when SIGTERM ends it
+ *   itself      is its only client, and ends by itself after a while
  */
 #include <arpa/inet.h>
 #include <grp.h>
@@ -60,6 +61,18 @@ static int listen_on(int port) {
     return listener;
 }
 
+/* Connected to its own socket for longer than anybody waits for a first client. */
+static void ask_itself(int listener) {
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    if (connect(client, (struct sockaddr *)&address, length) != 0)
+        exit(1);
+    usleep(2500000);
+    exit(0);
+}
+
 static void end(int number) {
     (void)number;
     _exit(7);
@@ -84,6 +97,8 @@ int main(int argc, char **argv) {
     int listener = listen_on(argc > 1 ? atoi(argv[1]) : 0);
     if (has("leaves") && getuid() == 0 && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
         return 1;
+    if (has("itself"))
+        ask_itself(listener);
     for (int i = 0; has("prefork") && i < 2; i++)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -41,7 +41,8 @@ static uint64_t missing;
 
 /* Runs and samples the program; skips the test where sampling is not permitted. */
 static struct sample *sample_program(char *const *args) {
-    const struct sampler_options options = {args, scratch_folder, RATE_HZ, NULL};
+    const struct sampler_options options = {
+        .args = args, .directory = scratch_folder, .rate_hz = RATE_HZ};
     struct error error = {0};
     double stolen_ns = host_use().stolen_ns;
     int status = sampler_run(&options, &error);
@@ -241,7 +242,8 @@ static void a_wrapper_that_execs_leaves_no_trace(void **state) {
 
 static void assert_refused(const char *program, const char *complaint) {
     char *const args[] = {(char *)program, NULL};
-    const struct sampler_options options = {args, scratch_folder, RATE_HZ, NULL};
+    const struct sampler_options options = {
+        .args = args, .directory = scratch_folder, .rate_hz = RATE_HZ};
     struct error error = {0};
     assert_int_equal(sampler_run(&options, &error), -1);
     if (!strstr(error.text, complaint) && !strstr(error.text, "not permitted"))

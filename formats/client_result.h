@@ -1,11 +1,11 @@
 /* What a load measured at its clients: a JSON file that `persik load` and others write where
  * $PERSIK_LOAD_RESULT says, and `persik validate --load` compares. See docs/formats.md. */
-#ifndef PERSIK_FORMATS_LOAD_RESULT_H
-#define PERSIK_FORMATS_LOAD_RESULT_H
+#ifndef PERSIK_FORMATS_CLIENT_RESULT_H
+#define PERSIK_FORMATS_CLIENT_RESULT_H
 
 #include "base/error.h"
 
-struct load_result {
+struct client_result {
     double requests, errors; /* how many were answered, and how many were not */
     double seconds;
     double throughput_hz;
@@ -13,6 +13,6 @@ struct load_result {
 };
 
 /* 0, or -1 and `error`: no such file, or not such JSON. */
-int load_result_read(const char *path, struct load_result *result, struct error *error);
+int client_result_read(const char *path, struct client_result *result, struct error *error);
 
 #endif
