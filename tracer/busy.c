@@ -11,7 +11,7 @@ void busy_add(struct busy *busy, double from_ns, double to_ns) {
         *VECTOR_ADD(busy) = (struct busy_span){from_ns, to_ns};
 }
 
-static int compare_spans(const void *left, const void *right) {
+int busy_compare_spans(const void *left, const void *right) {
     const struct busy_span *a = left, *b = right;
     return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
 }
@@ -19,7 +19,7 @@ static int compare_spans(const void *left, const void *right) {
 void busy_settle(struct busy *busy) {
     if (busy->count == 0)
         return;
-    qsort(busy->items, busy->count, sizeof *busy->items, compare_spans);
+    qsort(busy->items, busy->count, sizeof *busy->items, busy_compare_spans);
     size_t kept = 1;
     for (size_t i = 1; i < busy->count; i++) {
         struct busy_span *last = &busy->items[kept - 1];
@@ -112,4 +112,15 @@ double busy_correlation(const struct busy *user, const struct busy *block, struc
     double all_ns = to_ns - from_ns, user_share = user_ns / all_ns, block_share = block_ns / all_ns;
     double spread = sqrt(user_share * (1 - user_share)) * sqrt(block_share * (1 - block_share));
     return spread > 0 ? (both_ns / all_ns - user_share * block_share) / spread : 0;
+}
+
+double busy_fisher(double correlation) {
+    return atanh(fmax(fmin(correlation, 1 - 1e-9), -1 + 1e-9));
+}
+
+double busy_mean_ns(const struct busy *busy) {
+    double sum_ns = 0;
+    for (size_t i = 0; i < busy->count; i++)
+        sum_ns += busy->items[i].to_ns - busy->items[i].from_ns;
+    return busy->count > 0 ? sum_ns / (double)busy->count : 0;
 }
