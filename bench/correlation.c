@@ -4,6 +4,7 @@
  *        correlation SEED TRACE LOG                  a recording and a log of ftrace's block events
  *                                                    that names its threads, by the same clock
  * options before SEED: -s  the log does not tell its threads apart at all
+ *                      -w  scheduling was not recorded
  *                      -n  the program and the log have nothing to do with each other
  *
  * Disturbed is: the log's clock, by up to 10 s and 100 ppm; its threads' numbers. One line of
@@ -225,15 +226,9 @@ static struct logs signals_of(const struct scenario *scenario, const size_t *iss
     struct logs logs = {memory_alloc(scenario->n_threads, sizeof *logs.users),
                         memory_alloc(n_issuers, sizeof *logs.blocks), n_issuers};
     for (size_t t = 0; t < scenario->n_threads; t++)
-        logs.users[t] = attribution_calls(&scenario->threads[t]);
-    for (size_t i = 0; i < scenario->requests.count; i++) {
-        const struct trace_block *block = &scenario->requests.items[i].block;
-        busy_add(&logs.blocks[issuers[i]],
-                 (double)(block->queued_ns ? block->queued_ns : block->issued_ns),
-                 (double)block->completed_ns);
-    }
+        logs.users[t] = attribution_waits(&scenario->threads[t], &scenario->requests);
     for (size_t j = 0; j < n_issuers; j++)
-        busy_settle(&logs.blocks[j]);
+        logs.blocks[j] = attribution_requests(&scenario->requests, issuers, j);
     return logs;
 }
 
@@ -310,15 +305,16 @@ static void judge(const struct scenario *scenario, const size_t *issuers, size_t
 }
 
 int main(int argc, char **argv) {
-    bool one_issuer = false, unrelated = false;
-    for (int option; (option = getopt(argc, argv, "sn")) != -1;) {
+    bool one_issuer = false, unrelated = false, unscheduled = false;
+    for (int option; (option = getopt(argc, argv, "snw")) != -1;) {
         one_issuer |= option == 's';
         unrelated |= option == 'n';
+        unscheduled |= option == 'w';
     }
     argc -= optind;
     argv += optind;
     if (argc < 2 || (argc < 3 && strcmp(argv[1], "synthetic") != 0)) {
-        fprintf(stderr, "usage: correlation [-s] [-n] SEED synthetic|TRACE LOG\n");
+        fprintf(stderr, "usage: correlation [-s] [-w] [-n] SEED synthetic|TRACE LOG\n");
         return 2;
     }
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
@@ -333,6 +329,8 @@ int main(int argc, char **argv) {
         make_up(&other, random);
         scenario.requests = other.requests;
     }
+    for (size_t t = 0; unscheduled && t < scenario.n_threads; t++)
+        scenario.threads[t].n_slices = 0;
     keep_truth(&scenario);
     double offset_ns, drift;
     size_t n_issuers;

@@ -18,7 +18,16 @@
 #define LOOP_MAJOR    7u /* Documentation/admin-guide/devices.txt */
 #define MINOR_BITS    20 /* of a device's number */
 
-/* ---- calls ---- */
+static double queued_of(const struct trace_block *block) {
+    return (double)(block->queued_ns ? block->queued_ns : block->issued_ns);
+}
+
+/* Not seen to be done: no longer than a moment. */
+static double completed_of(const struct trace_block *block) {
+    return block->completed_ns ? (double)block->completed_ns : queued_of(block);
+}
+
+/* ---- what is correlated ---- */
 
 static bool is_io(const struct trace_record *record) {
     if (api_catalog[record->api].object != ON_FILE || record->duration_ns == 0)
@@ -36,15 +45,78 @@ static bool is_io(const struct trace_record *record) {
     }
 }
 
-struct busy attribution_calls(const struct trace_thread *thread) {
-    struct busy calls = {0};
-    for (size_t r = 0; r < thread->n_records; r++)
-        if (is_io(&thread->records[r]))
-            busy_add(&calls, (double)thread->records[r].start_ns,
-                     (double)trace_end_ns(&thread->records[r]));
-    busy_settle(&calls);
-    return calls;
+/* Number of the first slice that ends after the time. */
+static size_t first_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_slices;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->slices[middle].off_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
+
+/* Adds when the thread slept in the call: from when it left its core until it was woken, for it may
+ * wait for a core after that. */
+static void add_sleeps(struct busy *calls, const struct trace_thread *thread,
+                       const struct trace_record *record) {
+    uint64_t end_ns = trace_end_ns(record);
+    for (size_t s = first_slice_after(thread, record->start_ns);
+         s + 1 < thread->n_slices && thread->slices[s].off_ns < end_ns; s++) {
+        const struct trace_slice *next = &thread->slices[s + 1];
+        uint64_t woken_ns = next->wake_ns ? next->wake_ns : next->on_ns;
+        if (!thread->slices[s].preempted)
+            busy_add(calls, (double)thread->slices[s].off_ns,
+                     (double)(woken_ns < end_ns ? woken_ns : end_ns));
+    }
+}
+
+static double median_request_ns(const struct block_requests *requests) {
+    double *took = memory_alloc(requests->count + 1, sizeof *took);
+    size_t n = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct trace_block *block = &requests->items[i].block;
+        if (completed_of(block) > queued_of(block))
+            took[n++] = completed_of(block) - queued_of(block);
+    }
+    gsl_sort(took, 1, n);
+    double median_ns = n > 0 ? took[n / 2] : 0;
+    free(took);
+    return median_ns;
+}
+
+struct busy attribution_waits(const struct trace_thread *thread,
+                              const struct block_requests *requests) {
+    struct busy waits = {0};
+    double longest_ns = thread->n_slices > 0 ? 0 : 2 * median_request_ns(requests);
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        if (!is_io(record))
+            continue;
+        if (thread->n_slices > 0)
+            add_sleeps(&waits, thread, record);
+        else
+            busy_add(&waits, (double)record->start_ns,
+                     (double)record->start_ns + fmin((double)record->duration_ns, longest_ns));
+    }
+    busy_settle(&waits);
+    return waits;
+}
+
+struct busy attribution_requests(const struct block_requests *requests, const size_t *issuers,
+                                 size_t issuer) {
+    struct busy busy = {0};
+    for (size_t i = 0; i < requests->count; i++)
+        if (issuers[i] == issuer)
+            busy_add(&busy, queued_of(&requests->items[i].block),
+                     completed_of(&requests->items[i].block));
+    busy_settle(&busy);
+    return busy;
+}
+
+/* ---- calls ---- */
 
 /* The first record of a thread that ends after the time; a thread's calls come one after the
  * other. */
@@ -122,14 +194,6 @@ static void choose_call(const struct attribution_run *run, size_t thread, bool s
 }
 
 /* ---- all requests ---- */
-
-static double queued_of(const struct trace_block *block) {
-    return (double)(block->queued_ns ? block->queued_ns : block->issued_ns);
-}
-
-static double completed_of(const struct trace_block *block) {
-    return block->completed_ns ? (double)block->completed_ns : queued_of(block);
-}
 
 static struct placed place(const struct trace_block *block, struct clock_line line) {
     return (struct placed){block, clock_line_at(line, queued_of(block)),
@@ -316,7 +380,9 @@ struct attribution attribute_by_pairs(const struct block_requests *requests, con
     double believed_ns = believed_distance(choices, shared, requests->count);
     for (size_t i = 0; i < requests->count; i++) {
         struct placed placed = place(&requests->items[i].block, correlation->line);
-        if (choices[i].thread >= 0 && (!shared[i] || choices[i].distance_ns <= believed_ns))
+        bool believed = (!shared[i] || choices[i].distance_ns <= believed_ns) &&
+                        !is_below(&requests->items[i], &loops);
+        if (choices[i].thread >= 0 && believed)
             keep(&attribution, i, &placed, run, correlation->line, choices[i]);
         else
             count_stranger(&attribution, &requests->items[i], &placed, run, &loops);

@@ -40,7 +40,7 @@ struct block_log {
     struct block_requests requests;
     struct issuers issuers;
     struct attribution_run run;
-    struct busy *users; /* per thread of the trace: its calls */
+    struct busy *users; /* per thread of the trace: when it waited in I/O calls */
     bool has_guess;     /* both clocks are said to be known: */
     double start_ns;    /* the run's beginning by the log's clock */
 };
@@ -94,7 +94,6 @@ static void find_issuers(struct block_log *log) {
     struct issuers *issuers = &log->issuers;
     struct map numbers = MAP_EMPTY;
     issuers->of_request = memory_alloc(log->requests.count, sizeof *issuers->of_request);
-    issuers->busy = memory_alloc(log->requests.count, sizeof *issuers->busy);
     issuers->tids = memory_alloc(log->requests.count, sizeof *issuers->tids);
     for (size_t i = 0; i < log->requests.count; i++) {
         const struct trace_block *block = &log->requests.items[i].block;
@@ -105,18 +104,17 @@ static void find_issuers(struct block_log *log) {
             issuers->tids[number] = block->tid;
         }
         issuers->of_request[i] = (size_t)number;
-        uint64_t from_ns = block->queued_ns ? block->queued_ns : block->issued_ns;
-        busy_add(&issuers->busy[number], (double)from_ns, (double)block->completed_ns);
     }
+    issuers->busy = memory_alloc(issuers->n, sizeof *issuers->busy);
     for (size_t j = 0; j < issuers->n; j++)
-        busy_settle(&issuers->busy[j]);
+        issuers->busy[j] = attribution_requests(&log->requests, issuers->of_request, j);
     map_free(&numbers);
 }
 
 static void find_calls(struct block_log *log) {
     log->users = memory_alloc(log->run.n_threads, sizeof *log->users);
     for (size_t t = 0; t < log->run.n_threads; t++)
-        log->users[t] = attribution_calls(&log->run.threads[t]);
+        log->users[t] = attribution_waits(&log->run.threads[t], &log->requests);
 }
 
 /* ftrace's clock may be the trace's own, as that of a log of blktrace may be the machine's. */

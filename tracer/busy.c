@@ -57,6 +57,28 @@ size_t busy_first_after(const struct busy *busy, double time_ns) {
     return low;
 }
 
+void busy_explain(struct busy *user, const struct busy *block, struct clock_line line,
+                  double wider_ns) {
+    struct busy rest = {0};
+    size_t b = 0;
+    for (size_t s = 0; s < user->count; s++) {
+        struct busy_span span = user->items[s];
+        while (b < block->count &&
+               clock_line_at(line, block->items[b].to_ns) + wider_ns <= span.from_ns)
+            b++;
+        for (size_t at = b; at < block->count; at++) {
+            double from_ns = clock_line_at(line, block->items[at].from_ns) - wider_ns;
+            if (from_ns >= span.to_ns)
+                break;
+            busy_add(&rest, span.from_ns, from_ns);
+            span.from_ns = clock_line_at(line, block->items[at].to_ns) + wider_ns;
+        }
+        busy_add(&rest, span.from_ns, span.to_ns);
+    }
+    busy_free(user);
+    *user = rest;
+}
+
 void busy_sample(const struct busy *busy, double from_ns, double bin_ns, double *bins, size_t n) {
     double until_ns = from_ns + bin_ns * (double)n;
     for (size_t s = busy_first_after(busy, from_ns); s < busy->count; s++) {

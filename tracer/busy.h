@@ -37,6 +37,11 @@ struct busy busy_any(const struct busy *all, size_t n);
 
 void busy_free(struct busy *busy);
 
+/* Takes away from a user's signal what the blocks' requests explain: their spans, by the user's
+ * clock, `wider_ns` wider to both sides. */
+void busy_explain(struct busy *user, const struct busy *block, struct clock_line line,
+                  double wider_ns);
+
 /* The mean of the signal in each of `n` bins of `bin_ns`, the first from `from_ns` on: what the 0/1
  * signal is at that resolution. `bins` is added to. */
 void busy_sample(const struct busy *busy, double from_ns, double bin_ns, double *bins, size_t n);

@@ -32,6 +32,8 @@ static const struct resolution {
 #define LEAST_SPANS      40
 #define MOST_SPANS       400
 
+/* A thread goes to sleep a little after its request is queued, and awakes after it is done. */
+#define WIDER_NS 1e5
 /* Of an issuer, the threads that may be its: those with the highest correlations. */
 #define JUDGED_USERS 8
 
@@ -262,29 +264,62 @@ static double next_best(const struct candidates *candidates, const struct candid
     return 0;
 }
 
-/* Greedy, the highest correlation first: each thread gets one issuer at first, then those that are
- * left over go where they fit. All threads together may have many. */
-static void choose_pairs(const struct candidates *candidates, size_t n_users, size_t n_blocks,
-                         struct correlation *result) {
-    bool *user_taken = memory_alloc(n_users + 1, sizeof *user_taken);
-    bool *block_taken = memory_alloc(n_blocks, sizeof *block_taken);
-    result->pairs = memory_alloc(n_blocks, sizeof *result->pairs);
+/* What of each thread's waiting no paired issuer explains yet; the last: of all threads. */
+static struct busy *copy_users(const struct search *search) {
+    const struct correlate_input *input = search->input;
+    struct busy *copies = memory_alloc(input->n_users + 1, sizeof *copies);
+    for (size_t i = 0; i <= input->n_users; i++) {
+        const struct busy *user = i < input->n_users ? &input->users[i] : &search->any_user;
+        for (size_t s = 0; s < user->count; s++)
+            *VECTOR_ADD(&copies[i]) = user->items[s];
+    }
+    return copies;
+}
+
+static void explain(struct busy *rests, size_t n_users, const struct candidate *taken,
+                    const struct busy *block, struct clock_line line) {
+    for (size_t i = 0; i < n_users; i++)
+        if (i == taken->user || taken->user == n_users)
+            busy_explain(&rests[i], block, line, WIDER_NS);
+    busy_free(&rests[n_users]);
+    rests[n_users] = busy_any(rests, n_users);
+}
+
+/* Greedy, the highest correlation first. A thread whose waiting its issuer explains has no other
+ * one: who has the same disk waits when it is busy with others' requests, too, and correlates with
+ * them. But there may be several threads of the kernel that issue for it, or for all. */
+static void choose_pairs(const struct search *search, const struct candidates *candidates,
+                         struct busy_span window, double most_chance, struct correlation *result) {
+    const struct correlate_input *input = search->input;
+    struct busy *rests = copy_users(search);
+    bool *block_taken = memory_alloc(input->n_blocks, sizeof *block_taken);
+    bool any_taken = false, *user_taken = memory_alloc(input->n_users + 1, sizeof *user_taken);
+    result->pairs = memory_alloc(input->n_blocks, sizeof *result->pairs);
     result->n_pairs = 0;
-    for (int left_over = 0; left_over < 2; left_over++)
-        for (size_t c = 0; c < candidates->count; c++) {
-            const struct candidate *candidate = &candidates->items[c];
-            bool all = candidate->user == n_users;
-            if (block_taken[candidate->block] ||
-                (!left_over && !all && user_taken[candidate->user]))
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct candidate *candidate = &candidates->items[c];
+        const struct busy *block = &input->blocks[candidate->block];
+        bool all = candidate->user == input->n_users;
+        if (block_taken[candidate->block])
+            continue;
+        if ((all && any_taken) || user_taken[candidate->user] || user_taken[input->n_users]) {
+            struct candidate rest = judge_pair(&rests[candidate->user], block, result->line,
+                                               window.from_ns, window.to_ns);
+            if (rest.confidence <= 1 - most_chance)
                 continue;
-            block_taken[candidate->block] = user_taken[candidate->user] = true;
-            result->pairs[result->n_pairs++] =
-                (struct correlate_pair){.block = candidate->block,
-                                        .user = all ? CORRELATE_NONE : candidate->user,
-                                        .correlation = candidate->correlation,
-                                        .next = next_best(candidates, candidate, n_users),
-                                        .confidence = candidate->confidence};
         }
+        block_taken[candidate->block] = user_taken[candidate->user] = any_taken = true;
+        explain(rests, input->n_users, candidate, block, result->line);
+        result->pairs[result->n_pairs++] =
+            (struct correlate_pair){.block = candidate->block,
+                                    .user = all ? CORRELATE_NONE : candidate->user,
+                                    .correlation = candidate->correlation,
+                                    .next = next_best(candidates, candidate, input->n_users),
+                                    .confidence = candidate->confidence};
+    }
+    for (size_t i = 0; i <= input->n_users; i++)
+        busy_free(&rests[i]);
+    free(rests);
     free(user_taken);
     free(block_taken);
 }
@@ -293,7 +328,7 @@ static void pair_up(const struct search *search, struct busy_span window, double
                     struct correlation *result) {
     struct candidates candidates = find_candidates(search, result->line, window, most_chance);
     free(result->pairs);
-    choose_pairs(&candidates, search->input->n_users, search->input->n_blocks, result);
+    choose_pairs(search, &candidates, window, most_chance, result);
     free(candidates.items);
 }
 
