@@ -216,22 +216,6 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-struct logs {
-    struct busy *users, *blocks;
-    size_t n_blocks;
-};
-
-static struct logs signals_of(const struct scenario *scenario, const size_t *issuers,
-                              size_t n_issuers) {
-    struct logs logs = {memory_alloc(scenario->n_threads, sizeof *logs.users),
-                        memory_alloc(n_issuers, sizeof *logs.blocks), n_issuers};
-    for (size_t t = 0; t < scenario->n_threads; t++)
-        logs.users[t] = attribution_waits(&scenario->threads[t], &scenario->requests);
-    for (size_t j = 0; j < n_issuers; j++)
-        logs.blocks[j] = attribution_requests(&scenario->requests, issuers, j);
-    return logs;
-}
-
 /* Threads with enough requests to be paired, and those of them that are, rightly. */
 static void count_pairs(const struct scenario *scenario, const struct correlation *found,
                         const int *true_tids, size_t n_issuers, bool one_issuer, size_t *right,
@@ -259,16 +243,17 @@ static void count_pairs(const struct scenario *scenario, const struct correlatio
 static void judge(const struct scenario *scenario, const size_t *issuers, size_t n_issuers,
                   const int *true_tids, bool one_issuer, double offset_ns, double drift) {
     double before = cpu_seconds();
-    struct logs logs = signals_of(scenario, issuers, n_issuers);
-    struct correlate_input input = {.users = logs.users,
+    struct attribution_run run = run_of(scenario);
+    struct busy *users = attribution_waits(&run, &scenario->requests);
+    struct busy *blocks = attribution_requests(&scenario->requests, issuers, n_issuers);
+    struct correlate_input input = {.users = users,
                                     .n_users = scenario->n_threads,
-                                    .blocks = logs.blocks,
+                                    .blocks = blocks,
                                     .n_blocks = n_issuers,
                                     .least_lag_ns = -BASE_NS - 1.1 * MOST_LAG,
                                     .most_lag_ns = -BASE_NS + 1.1 * MOST_LAG,
                                     .most_drift = MOST_DRIFT};
     struct correlation found = correlate(&input);
-    struct attribution_run run = run_of(scenario);
     struct attribution attribution = attribute_by_pairs(&scenario->requests, issuers, &run, &found);
     double took = cpu_seconds() - before, worst_ns = 0;
     size_t right_pairs, pairs, calls = 0, right = 0, near = 0, others = 0, taken = 0, sum = 0;
@@ -296,12 +281,8 @@ static void judge(const struct scenario *scenario, const size_t *issuers, size_t
            found.lag_next, 1 - found.lag_confidence, took);
     attribution_free(&attribution);
     correlation_free(&found);
-    for (size_t t = 0; t < scenario->n_threads; t++)
-        busy_free(&logs.users[t]);
-    for (size_t j = 0; j < n_issuers; j++)
-        busy_free(&logs.blocks[j]);
-    free(logs.users);
-    free(logs.blocks);
+    attribution_free_signals(users, scenario->n_threads);
+    attribution_free_signals(blocks, n_issuers);
 }
 
 int main(int argc, char **argv) {

@@ -87,10 +87,8 @@ static double median_request_ns(const struct block_requests *requests) {
     return median_ns;
 }
 
-struct busy attribution_waits(const struct trace_thread *thread,
-                              const struct block_requests *requests) {
+static struct busy waits_of(const struct trace_thread *thread, double longest_ns) {
     struct busy waits = {0};
-    double longest_ns = thread->n_slices > 0 ? 0 : 2 * median_request_ns(requests);
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
         if (!is_io(record))
@@ -105,15 +103,30 @@ struct busy attribution_waits(const struct trace_thread *thread,
     return waits;
 }
 
-struct busy attribution_requests(const struct block_requests *requests, const size_t *issuers,
-                                 size_t issuer) {
-    struct busy busy = {0};
+struct busy *attribution_waits(const struct attribution_run *run,
+                               const struct block_requests *requests) {
+    struct busy *waits = memory_alloc(run->n_threads, sizeof *waits);
+    double longest_ns = 2 * median_request_ns(requests);
+    for (size_t t = 0; t < run->n_threads; t++)
+        waits[t] = waits_of(&run->threads[t], longest_ns);
+    return waits;
+}
+
+struct busy *attribution_requests(const struct block_requests *requests, const size_t *issuers,
+                                  size_t n) {
+    struct busy *busy = memory_alloc(n, sizeof *busy);
     for (size_t i = 0; i < requests->count; i++)
-        if (issuers[i] == issuer)
-            busy_add(&busy, queued_of(&requests->items[i].block),
-                     completed_of(&requests->items[i].block));
-    busy_settle(&busy);
+        busy_add(&busy[issuers[i]], queued_of(&requests->items[i].block),
+                 completed_of(&requests->items[i].block));
+    for (size_t j = 0; j < n; j++)
+        busy_settle(&busy[j]);
     return busy;
+}
+
+void attribution_free_signals(struct busy *signals, size_t n) {
+    for (size_t i = 0; signals && i < n; i++)
+        busy_free(&signals[i]);
+    free(signals);
 }
 
 /* ---- calls ---- */

@@ -105,16 +105,8 @@ static void find_issuers(struct block_log *log) {
         }
         issuers->of_request[i] = (size_t)number;
     }
-    issuers->busy = memory_alloc(issuers->n, sizeof *issuers->busy);
-    for (size_t j = 0; j < issuers->n; j++)
-        issuers->busy[j] = attribution_requests(&log->requests, issuers->of_request, j);
+    issuers->busy = attribution_requests(&log->requests, issuers->of_request, issuers->n);
     map_free(&numbers);
-}
-
-static void find_calls(struct block_log *log) {
-    log->users = memory_alloc(log->run.n_threads, sizeof *log->users);
-    for (size_t t = 0; t < log->run.n_threads; t++)
-        log->users[t] = attribution_waits(&log->run.threads[t], &log->requests);
 }
 
 /* ftrace's clock may be the trace's own, as that of a log of blktrace may be the machine's. */
@@ -343,14 +335,10 @@ static int match(struct block_log *log, struct error *error) {
 }
 
 static void close_log(struct block_log *log) {
-    for (size_t j = 0; j < log->issuers.n; j++)
-        busy_free(&log->issuers.busy[j]);
-    free(log->issuers.busy);
+    attribution_free_signals(log->issuers.busy, log->issuers.n);
+    attribution_free_signals(log->users, log->run.n_threads);
     free(log->issuers.of_request);
     free(log->issuers.tids);
-    for (size_t t = 0; log->users && t < log->run.n_threads; t++)
-        busy_free(&log->users[t]);
-    free(log->users);
     free(log->requests.items);
     blktrace_free(&log->events);
 }
@@ -363,7 +351,7 @@ int tracer_add_block_log(struct trace *trace, const char *name, struct error *er
     if (status == 0) {
         requests_pair(&log.requests, &log.events.events);
         find_issuers(&log);
-        find_calls(&log);
+        log.users = attribution_waits(&log.run, &log.requests);
         guess_clock(&log);
         status = match(&log, error);
     }
