@@ -8,7 +8,7 @@
 . "$(dirname "$0")/tap.inc"
 mutators=$(dirname "$build")/asan/fuzz
 inputs=2000
-readers="trace sections model facts sample catalog measurements blktrace segment"
+readers="trace sections model facts sample catalog measurements blktrace block_text segment"
 
 explain_failure() {
     cat "$scratch/row"
