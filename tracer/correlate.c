@@ -16,7 +16,9 @@
 #define MOST_CHANCE_TO_FOLLOW 0.05
 
 /* FFT points that a search may take for all pairs; of more sources the busiest are compared. */
-#define SEARCH_COST           (1u << 26)
+#define SEARCH_COST (1u << 26)
+/* And for one: lags of more than an hour, at the coarsest bins, are not searched. */
+#define MOST_POINTS           (1u << 22)
 #define MOST_WINDOWS_SEARCHED 4
 
 /* The lag is searched in windows of the users' signals: 8 s in bins of 1 ms, as in the paper, for
@@ -101,6 +103,8 @@ static struct lag_peak search_chunk(const struct search *search, double from_ns,
         input->least_lag_ns, input->most_lag_ns, resolution.bin_ns};
     double points = (window.most_lag_ns - window.least_lag_ns) / resolution.bin_ns +
                     2 * (double)resolution.bins;
+    if (!(points < MOST_POINTS))
+        return (struct lag_peak){.chance = 1};
     size_t pairs = (size_t)fmax(1, SEARCH_COST / points), most = (size_t)sqrt((double)pairs);
     struct lag_sides sides;
     struct busy *users =
@@ -118,27 +122,27 @@ static struct lag_peak search_chunk(const struct search *search, double from_ns,
 /* The windows in which most happens come first. `at_ns` gets the middle of the one that told. */
 static struct lag_peak search_lag(const struct search *search, struct resolution resolution,
                                   double *at_ns) {
-    struct {
-        struct chunk *items;
-        size_t count, capacity;
-    } chunks = {0};
     double length_ns = (double)resolution.bins * resolution.bin_ns;
-    for (double from = search->from_ns; from < search->to_ns; from += length_ns)
-        *VECTOR_ADD(&chunks) =
-            (struct chunk){from, spans_between(&search->any_user, from, from + length_ns)};
-    qsort(chunks.items, chunks.count, sizeof *chunks.items, compare_chunks);
+    size_t n = (size_t)ceil((search->to_ns - search->from_ns) / length_ns);
+    struct chunk *chunks = memory_alloc(n, sizeof *chunks);
+    for (size_t i = 0; i < n; i++) {
+        double from_ns = search->from_ns + (double)i * length_ns;
+        chunks[i] =
+            (struct chunk){from_ns, spans_between(&search->any_user, from_ns, from_ns + length_ns)};
+    }
+    qsort(chunks, n, sizeof *chunks, compare_chunks);
     struct lag_peak best = {.chance = 1};
-    for (size_t i = 0; i < chunks.count && i < MOST_WINDOWS_SEARCHED; i++) {
-        struct lag_peak peak = search_chunk(search, chunks.items[i].from_ns, resolution);
+    for (size_t i = 0; i < n && i < MOST_WINDOWS_SEARCHED; i++) {
+        struct lag_peak peak = search_chunk(search, chunks[i].from_ns, resolution);
         if (i == 0 || peak.chance < best.chance) {
             best = peak;
-            double to_ns = fmin(chunks.items[i].from_ns + length_ns, search->to_ns);
-            *at_ns = (chunks.items[i].from_ns + to_ns) / 2;
+            double to_ns = fmin(chunks[i].from_ns + length_ns, search->to_ns);
+            *at_ns = (chunks[i].from_ns + to_ns) / 2;
         }
         if (best.chance < MOST_CHANCE / 10)
             break;
     }
-    free(chunks.items);
+    free(chunks);
     return best;
 }
 
@@ -356,12 +360,12 @@ struct followed {
  * lags are equally good: the middle of them. */
 static struct followed follow(const struct search *search, const struct correlation *result,
                               double from_ns, double to_ns, double range_ns, double step_ns) {
-    size_t n = 2 * (size_t)(range_ns / step_ns) + 1;
+    size_t middle = (size_t)(range_ns / step_ns), n = 2 * middle + 1;
     double *heights = memory_alloc(n, sizeof *heights);
     struct followed best = {.at_ns = (from_ns + to_ns) / 2, .height = -1};
     size_t peak = 0;
     for (size_t i = 0; i < n; i++) {
-        double by_ns = ((double)i - (double)(n / 2)) * step_ns;
+        double by_ns = ((double)i - (double)middle) * step_ns;
         heights[i] = height_of(search, result, shifted(result->line, by_ns), from_ns, to_ns);
         if (heights[i] > heights[peak])
             peak = i;
@@ -373,7 +377,7 @@ static struct followed follow(const struct search *search, const struct correlat
     while (right + 1 < n && heights[right + 1] >= equal)
         right++;
     best.height = heights[peak];
-    best.lag_ns = ((double)(left + right) / 2 - (double)(n / 2)) * step_ns;
+    best.lag_ns = ((double)(left + right) / 2 - (double)middle) * step_ns;
     free(heights);
     return best;
 }
@@ -381,23 +385,24 @@ static struct followed follow(const struct search *search, const struct correlat
 /* Windows of some dozens to hundreds of spans of all threads, spread over the log. */
 static size_t choose_windows(const struct search *search, struct busy_span *windows) {
     const struct correlate_input *input = search->input;
-    struct {
-        struct busy_span *items;
-        size_t count, capacity;
-    } all = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < input->n_users; i++)
+        count += input->users[i].count;
+    struct busy_span *all = memory_alloc(count, sizeof *all);
+    count = 0;
     for (size_t i = 0; i < input->n_users; i++)
         for (size_t s = 0; s < input->users[i].count; s++)
-            *VECTOR_ADD(&all) = input->users[i].items[s];
-    qsort(all.items, all.count, sizeof *all.items, busy_compare_spans);
-    size_t n = all.count / LEAST_SPANS;
+            all[count++] = input->users[i].items[s];
+    qsort(all, count, sizeof *all, busy_compare_spans);
+    size_t n = count / LEAST_SPANS;
     n = n < 1 ? 1 : n > FOLLOWED_WINDOWS ? FOLLOWED_WINDOWS : n;
     for (size_t w = 0; w < n; w++) {
-        size_t first = all.count * w / n, last = all.count * (w + 1) / n - 1;
+        size_t first = count * w / n, last = count * (w + 1) / n - 1;
         if (last - first > MOST_SPANS)
             last = first + MOST_SPANS;
-        windows[w] = (struct busy_span){all.items[first].from_ns, all.items[last].to_ns};
+        windows[w] = (struct busy_span){all[first].from_ns, all[last].to_ns};
     }
-    free(all.items);
+    free(all);
     return n;
 }
 

@@ -142,7 +142,8 @@ static void end_world(struct world *world, struct correlation *found) {
 }
 
 static void assert_clock(const struct world *world, const struct correlation *found) {
-    for (double time_ns = 0; time_ns < 12e9; time_ns += 3e9) {
+    for (int i = 0; i < 4; i++) {
+        double time_ns = i * 3e9;
         double back_ns = clock_line_at(found->line, clock_line_at(world->log, time_ns));
         assert_float_equal(back_ns, time_ns, 1e5);
     }
