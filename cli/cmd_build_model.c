@@ -61,7 +61,8 @@ static const struct argp_option options_list[] = {
      1},
     {"blktrace", KEY_BLKTRACE, "NAME", 0,
      "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
-     "recording",
+     "recording, or from the text NAME of ftrace's blk tracer, its block events or blkparse; clock "
+     "and threads may be others",
      1},
     {"list-passes", KEY_LIST_PASSES, NULL, 0,
      "list the passes that make a model of a recording, in order, and build none", 2},

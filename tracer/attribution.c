@@ -4,17 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort_double.h>
+
 #include "base/map.h"
 #include "base/memory.h"
 
 /* By how much a request may lie outside of its call once clocks have been aligned: what is left of
  * their difference (bench/correlation.sh measures it). */
 #define TOLERANCE_NS 1e5
-#define PAGE_BYTES   4096u
-#define LOOP_MAJOR   7u /* Documentation/admin-guide/devices.txt */
-#define MINOR_BITS   20 /* of a device's number */
+/* Of the usual distance of a request from its call's beginning or end. */
+#define MOST_DISTANCE 10
+#define PAGE_BYTES    4096u
+#define LOOP_MAJOR    7u /* Documentation/admin-guide/devices.txt */
+#define MINOR_BITS    20 /* of a device's number */
 
-/* ---- calls ---- */
+static double queued_of(const struct trace_block *block) {
+    return (double)(block->queued_ns ? block->queued_ns : block->issued_ns);
+}
+
+/* Not seen to be done: no longer than a moment. */
+static double completed_of(const struct trace_block *block) {
+    return block->completed_ns ? (double)block->completed_ns : queued_of(block);
+}
+
+/* ---- what is correlated ---- */
 
 static bool is_io(const struct trace_record *record) {
     if (api_catalog[record->api].object != ON_FILE || record->duration_ns == 0)
@@ -32,15 +45,91 @@ static bool is_io(const struct trace_record *record) {
     }
 }
 
-struct busy attribution_calls(const struct trace_thread *thread) {
-    struct busy calls = {0};
-    for (size_t r = 0; r < thread->n_records; r++)
-        if (is_io(&thread->records[r]))
-            busy_add(&calls, (double)thread->records[r].start_ns,
-                     (double)trace_end_ns(&thread->records[r]));
-    busy_settle(&calls);
-    return calls;
+/* Number of the first slice that ends after the time. */
+static size_t first_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_slices;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->slices[middle].off_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
+
+/* Adds when the thread slept in the call: from when it left its core until it was woken, for it may
+ * wait for a core after that. */
+static void add_sleeps(struct busy *calls, const struct trace_thread *thread,
+                       const struct trace_record *record) {
+    uint64_t end_ns = trace_end_ns(record);
+    for (size_t s = first_slice_after(thread, record->start_ns);
+         s + 1 < thread->n_slices && thread->slices[s].off_ns < end_ns; s++) {
+        const struct trace_slice *next = &thread->slices[s + 1];
+        uint64_t woken_ns = next->wake_ns ? next->wake_ns : next->on_ns;
+        if (!thread->slices[s].preempted)
+            busy_add(calls, (double)thread->slices[s].off_ns,
+                     (double)(woken_ns < end_ns ? woken_ns : end_ns));
+    }
+}
+
+static double median_request_ns(const struct block_requests *requests) {
+    double *took = memory_alloc(requests->count + 1, sizeof *took);
+    size_t n = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct trace_block *block = &requests->items[i].block;
+        if (completed_of(block) > queued_of(block))
+            took[n++] = completed_of(block) - queued_of(block);
+    }
+    gsl_sort(took, 1, n);
+    double median_ns = n > 0 ? took[n / 2] : 0;
+    free(took);
+    return median_ns;
+}
+
+static struct busy waits_of(const struct trace_thread *thread, double longest_ns) {
+    struct busy waits = {0};
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        if (!is_io(record))
+            continue;
+        if (thread->n_slices > 0)
+            add_sleeps(&waits, thread, record);
+        else
+            busy_add(&waits, (double)record->start_ns,
+                     (double)record->start_ns + fmin((double)record->duration_ns, longest_ns));
+    }
+    busy_settle(&waits);
+    return waits;
+}
+
+struct busy *attribution_waits(const struct attribution_run *run,
+                               const struct block_requests *requests) {
+    struct busy *waits = memory_alloc(run->n_threads, sizeof *waits);
+    double longest_ns = 2 * median_request_ns(requests);
+    for (size_t t = 0; t < run->n_threads; t++)
+        waits[t] = waits_of(&run->threads[t], longest_ns);
+    return waits;
+}
+
+struct busy *attribution_requests(const struct block_requests *requests, const size_t *issuers,
+                                  size_t n) {
+    struct busy *busy = memory_alloc(n, sizeof *busy);
+    for (size_t i = 0; i < requests->count; i++)
+        busy_add(&busy[issuers[i]], queued_of(&requests->items[i].block),
+                 completed_of(&requests->items[i].block));
+    for (size_t j = 0; j < n; j++)
+        busy_settle(&busy[j]);
+    return busy;
+}
+
+void attribution_free_signals(struct busy *signals, size_t n) {
+    for (size_t i = 0; signals && i < n; i++)
+        busy_free(&signals[i]);
+    free(signals);
+}
+
+/* ---- calls ---- */
 
 /* The first record of a thread that ends after the time; a thread's calls come one after the
  * other. */
@@ -68,7 +157,8 @@ struct choice {
     int thread;
     size_t call;
     bool contains; /* the whole request, but for the tolerance */
-    double overlap_ns, length_ns;
+    double overlap_ns;
+    double distance_ns; /* of both beginnings or of both ends, whichever is less */
 };
 
 /* A call that moved less than the request has not caused it: reads of the page cache's pages are
@@ -78,12 +168,13 @@ static bool is_too_small(const struct trace_record *record, const struct trace_b
            block->bytes > (uint32_t)record->value + 2 * PAGE_BYTES;
 }
 
-/* The call that contains the request beats one that does not; the tightest of several, which may be
- * if threads share an issuer; else the longest overlap. */
+/* The call that contains the request beats one that does not. Of several, which may be if threads
+ * share an issuer, that which begins or ends with it: a call's first request is queued at once, and
+ * it returns after its last one. Else the longest overlap. */
 static bool is_better(const struct choice *a, const struct choice *b) {
     if (b->thread < 0 || a->contains != b->contains)
         return b->thread < 0 || a->contains;
-    return a->contains ? a->length_ns < b->length_ns : a->overlap_ns > b->overlap_ns;
+    return a->contains ? a->distance_ns < b->distance_ns : a->overlap_ns > b->overlap_ns;
 }
 
 /* Read-ahead is caused by the call in which it was queued, whichever waits for it. */
@@ -93,7 +184,8 @@ static struct choice choice_of(const struct placed *placed, const struct trace_r
     double overlap_ns = fmin(to_ns, request_to_ns) - fmax(from_ns, placed->from_ns);
     return (struct choice){.contains = overlap_ns >= request_to_ns - placed->from_ns - TOLERANCE_NS,
                            .overlap_ns = overlap_ns,
-                           .length_ns = to_ns - from_ns};
+                           .distance_ns =
+                               fmin(fabs(placed->from_ns - from_ns), fabs(to_ns - placed->to_ns))};
 }
 
 static void choose_call(const struct attribution_run *run, size_t thread, bool shared,
@@ -115,14 +207,6 @@ static void choose_call(const struct attribution_run *run, size_t thread, bool s
 }
 
 /* ---- all requests ---- */
-
-static double queued_of(const struct trace_block *block) {
-    return (double)(block->queued_ns ? block->queued_ns : block->issued_ns);
-}
-
-static double completed_of(const struct trace_block *block) {
-    return block->completed_ns ? (double)block->completed_ns : queued_of(block);
-}
 
 static struct placed place(const struct trace_block *block, struct clock_line line) {
     return (struct placed){block, clock_line_at(line, queued_of(block)),
@@ -258,6 +342,38 @@ struct attribution attribute_directly(const struct block_requests *requests,
 
 /* ---- by pairs ---- */
 
+static struct choice choose(const struct block_requests *requests, size_t request,
+                            const struct correlate_pair *pair, const struct attribution_run *run,
+                            struct clock_line line) {
+    struct choice choice = {.thread = -1, .call = ATTRIBUTION_NO_CALL};
+    struct placed placed = place(&requests->items[request].block, line);
+    if (!pair || placed.from_ns < -TOLERANCE_NS ||
+        placed.from_ns > (double)run->run_ns + TOLERANCE_NS)
+        return choice;
+    bool shared = pair->user == CORRELATE_NONE;
+    for (size_t t = shared ? 0 : pair->user; t < (shared ? run->n_threads : pair->user + 1); t++)
+        choose_call(run, t, shared, &placed, &choice);
+    if (!shared)
+        choice.thread = (int)pair->user;
+    else if (!choice.contains)
+        choice.thread = -1;
+    return choice;
+}
+
+/* An issuer that all share may issue for others, too. Their requests fall into calls by chance only
+ * and, unlike most, neither begin nor end with them. Gives the greatest distance to be believed. */
+static double believed_distance(const struct choice *choices, const bool *shared, size_t n) {
+    double *distances = memory_alloc(n + 1, sizeof *distances);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (shared[i] && choices[i].thread >= 0)
+            distances[count++] = choices[i].distance_ns;
+    gsl_sort(distances, 1, count);
+    double believed = count > 0 ? MOST_DISTANCE * distances[count / 2] : 0;
+    free(distances);
+    return fmax(believed, TOLERANCE_NS);
+}
+
 struct attribution attribute_by_pairs(const struct block_requests *requests, const size_t *issuers,
                                       const struct attribution_run *run,
                                       const struct correlation *correlation) {
@@ -266,29 +382,28 @@ struct attribution attribute_by_pairs(const struct block_requests *requests, con
     struct map pair_of = MAP_EMPTY;
     for (size_t p = 0; p < correlation->n_pairs; p++)
         map_put(&pair_of, correlation->pairs[p].block, (int)p);
+    struct choice *choices = memory_alloc(requests->count, sizeof *choices);
+    bool *shared = memory_alloc(requests->count, sizeof *shared);
+    for (size_t i = 0; i < requests->count; i++) {
+        int p = map_get(&pair_of, issuers[i], -1);
+        const struct correlate_pair *pair = p >= 0 ? &correlation->pairs[p] : NULL;
+        shared[i] = pair && pair->user == CORRELATE_NONE;
+        choices[i] = choose(requests, i, pair, run, correlation->line);
+    }
+    double believed_ns = believed_distance(choices, shared, requests->count);
     for (size_t i = 0; i < requests->count; i++) {
         struct placed placed = place(&requests->items[i].block, correlation->line);
-        int p = map_get(&pair_of, issuers[i], -1);
-        bool in_run =
-            placed.from_ns >= -TOLERANCE_NS && placed.from_ns <= (double)run->run_ns + TOLERANCE_NS;
-        struct choice choice = {.thread = -1, .call = ATTRIBUTION_NO_CALL};
-        if (p >= 0 && in_run) {
-            size_t user = correlation->pairs[p].user;
-            bool shared = user == CORRELATE_NONE;
-            for (size_t t = shared ? 0 : user; t < (shared ? run->n_threads : user + 1); t++)
-                choose_call(run, t, shared, &placed, &choice);
-            if (shared && !choice.contains)
-                choice.thread = -1;
-            else if (!shared)
-                choice.thread = (int)user;
-        }
-        if (choice.thread >= 0)
-            keep(&attribution, i, &placed, run, correlation->line, choice);
+        bool believed = (!shared[i] || choices[i].distance_ns <= believed_ns) &&
+                        !is_below(&requests->items[i], &loops);
+        if (choices[i].thread >= 0 && believed)
+            keep(&attribution, i, &placed, run, correlation->line, choices[i]);
         else
             count_stranger(&attribution, &requests->items[i], &placed, run, &loops);
     }
     map_free(&pair_of);
     busy_free(&loops);
+    free(choices);
+    free(shared);
     sort_blocks(&attribution);
     return attribution;
 }

@@ -46,8 +46,18 @@ struct attribution_run {
     uint64_t run_ns;
 };
 
-/* When a thread was in calls that may go to a disk, in the trace's time; settled. */
-struct busy attribution_calls(const struct trace_thread *thread);
+/* When each thread waited in calls that may go to a disk, in the trace's time; settled. Where its
+ * scheduling was not recorded, from each call's beginning, twice as long as the median request
+ * takes at most: the rest may be waiting for a core. One for each thread. */
+struct busy *attribution_waits(const struct attribution_run *run,
+                               const struct block_requests *requests);
+
+/* When requests of each of `n` issuers were under way, by their clock; settled. `issuers`: the
+ * number of each request's issuer. */
+struct busy *attribution_requests(const struct block_requests *requests, const size_t *issuers,
+                                  size_t n);
+
+void attribution_free_signals(struct busy *signals, size_t n);
 
 /* Both logs name the threads, and `start_ns` is the run's beginning by the requests' clock. */
 struct attribution attribute_directly(const struct block_requests *requests,

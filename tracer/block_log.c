@@ -40,7 +40,7 @@ struct block_log {
     struct block_requests requests;
     struct issuers issuers;
     struct attribution_run run;
-    struct busy *users; /* per thread of the trace: its calls */
+    struct busy *users; /* per thread of the trace: when it waited in I/O calls */
     bool has_guess;     /* both clocks are said to be known: */
     double start_ns;    /* the run's beginning by the log's clock */
 };
@@ -94,7 +94,6 @@ static void find_issuers(struct block_log *log) {
     struct issuers *issuers = &log->issuers;
     struct map numbers = MAP_EMPTY;
     issuers->of_request = memory_alloc(log->requests.count, sizeof *issuers->of_request);
-    issuers->busy = memory_alloc(log->requests.count, sizeof *issuers->busy);
     issuers->tids = memory_alloc(log->requests.count, sizeof *issuers->tids);
     for (size_t i = 0; i < log->requests.count; i++) {
         const struct trace_block *block = &log->requests.items[i].block;
@@ -105,18 +104,9 @@ static void find_issuers(struct block_log *log) {
             issuers->tids[number] = block->tid;
         }
         issuers->of_request[i] = (size_t)number;
-        uint64_t from_ns = block->queued_ns ? block->queued_ns : block->issued_ns;
-        busy_add(&issuers->busy[number], (double)from_ns, (double)block->completed_ns);
     }
-    for (size_t j = 0; j < issuers->n; j++)
-        busy_settle(&issuers->busy[j]);
+    issuers->busy = attribution_requests(&log->requests, issuers->of_request, issuers->n);
     map_free(&numbers);
-}
-
-static void find_calls(struct block_log *log) {
-    log->users = memory_alloc(log->run.n_threads, sizeof *log->users);
-    for (size_t t = 0; t < log->run.n_threads; t++)
-        log->users[t] = attribution_calls(&log->run.threads[t]);
 }
 
 /* ftrace's clock may be the trace's own, as that of a log of blktrace may be the machine's. */
@@ -345,14 +335,10 @@ static int match(struct block_log *log, struct error *error) {
 }
 
 static void close_log(struct block_log *log) {
-    for (size_t j = 0; j < log->issuers.n; j++)
-        busy_free(&log->issuers.busy[j]);
-    free(log->issuers.busy);
+    attribution_free_signals(log->issuers.busy, log->issuers.n);
+    attribution_free_signals(log->users, log->run.n_threads);
     free(log->issuers.of_request);
     free(log->issuers.tids);
-    for (size_t t = 0; log->users && t < log->run.n_threads; t++)
-        busy_free(&log->users[t]);
-    free(log->users);
     free(log->requests.items);
     blktrace_free(&log->events);
 }
@@ -365,7 +351,7 @@ int tracer_add_block_log(struct trace *trace, const char *name, struct error *er
     if (status == 0) {
         requests_pair(&log.requests, &log.events.events);
         find_issuers(&log);
-        find_calls(&log);
+        log.users = attribution_waits(&log.run, &log.requests);
         guess_clock(&log);
         status = match(&log, error);
     }

@@ -11,7 +11,7 @@ void busy_add(struct busy *busy, double from_ns, double to_ns) {
         *VECTOR_ADD(busy) = (struct busy_span){from_ns, to_ns};
 }
 
-static int compare_spans(const void *left, const void *right) {
+int busy_compare_spans(const void *left, const void *right) {
     const struct busy_span *a = left, *b = right;
     return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
 }
@@ -19,7 +19,7 @@ static int compare_spans(const void *left, const void *right) {
 void busy_settle(struct busy *busy) {
     if (busy->count == 0)
         return;
-    qsort(busy->items, busy->count, sizeof *busy->items, compare_spans);
+    qsort(busy->items, busy->count, sizeof *busy->items, busy_compare_spans);
     size_t kept = 1;
     for (size_t i = 1; i < busy->count; i++) {
         struct busy_span *last = &busy->items[kept - 1];
@@ -55,6 +55,28 @@ size_t busy_first_after(const struct busy *busy, double time_ns) {
             high = middle;
     }
     return low;
+}
+
+void busy_explain(struct busy *user, const struct busy *block, struct clock_line line,
+                  double wider_ns) {
+    struct busy rest = {0};
+    size_t b = 0;
+    for (size_t s = 0; s < user->count; s++) {
+        struct busy_span span = user->items[s];
+        while (b < block->count &&
+               clock_line_at(line, block->items[b].to_ns) + wider_ns <= span.from_ns)
+            b++;
+        for (size_t at = b; at < block->count; at++) {
+            double from_ns = clock_line_at(line, block->items[at].from_ns) - wider_ns;
+            if (from_ns >= span.to_ns)
+                break;
+            busy_add(&rest, span.from_ns, from_ns);
+            span.from_ns = clock_line_at(line, block->items[at].to_ns) + wider_ns;
+        }
+        busy_add(&rest, span.from_ns, span.to_ns);
+    }
+    busy_free(user);
+    *user = rest;
 }
 
 void busy_sample(const struct busy *busy, double from_ns, double bin_ns, double *bins, size_t n) {
@@ -112,4 +134,15 @@ double busy_correlation(const struct busy *user, const struct busy *block, struc
     double all_ns = to_ns - from_ns, user_share = user_ns / all_ns, block_share = block_ns / all_ns;
     double spread = sqrt(user_share * (1 - user_share)) * sqrt(block_share * (1 - block_share));
     return spread > 0 ? (both_ns / all_ns - user_share * block_share) / spread : 0;
+}
+
+double busy_fisher(double correlation) {
+    return atanh(fmax(fmin(correlation, 1 - 1e-9), -1 + 1e-9));
+}
+
+double busy_mean_ns(const struct busy *busy) {
+    double sum_ns = 0;
+    for (size_t i = 0; i < busy->count; i++)
+        sum_ns += busy->items[i].to_ns - busy->items[i].from_ns;
+    return busy->count > 0 ? sum_ns / (double)busy->count : 0;
 }

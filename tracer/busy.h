@@ -23,6 +23,9 @@ static inline double clock_line_at(struct clock_line line, double time_ns) {
     return line.offset_ns + (1 + line.drift) * time_ns;
 }
 
+/* Of two spans, for qsort(): by when they begin. */
+int busy_compare_spans(const void *left, const void *right);
+
 /* Adds a span; one that ends before it begins is none. */
 void busy_add(struct busy *busy, double from_ns, double to_ns);
 
@@ -33,6 +36,11 @@ void busy_settle(struct busy *busy);
 struct busy busy_any(const struct busy *all, size_t n);
 
 void busy_free(struct busy *busy);
+
+/* Takes away from a user's signal what the blocks' requests explain: their spans, by the user's
+ * clock, `wider_ns` wider to both sides. */
+void busy_explain(struct busy *user, const struct busy *block, struct clock_line line,
+                  double wider_ns);
 
 /* The mean of the signal in each of `n` bins of `bin_ns`, the first from `from_ns` on: what the 0/1
  * signal is at that resolution. `bins` is added to. */
@@ -45,5 +53,11 @@ size_t busy_first_after(const struct busy *busy, double time_ns);
  * brought there by `line`; -1..1, 0 where one of them does not change. Exact, without bins. */
 double busy_correlation(const struct busy *user, const struct busy *block, struct clock_line line,
                         double from_ns, double to_ns);
+
+/* Fisher's transformation of a correlation, after which its spread does not depend on it. */
+double busy_fisher(double correlation);
+
+/* Mean length of the spans; 0: there are none. */
+double busy_mean_ns(const struct busy *busy);
 
 #endif

@@ -12,22 +12,35 @@
 #include "tracer/lag_search.h"
 
 /* A wrong lag costs more than a refusal: a trace without disk requests says so. */
-#define MOST_CHANCE 1e-3
+#define MOST_CHANCE           1e-3
+#define MOST_CHANCE_TO_FOLLOW 0.05
 
-/* The lag is searched in a window of so many bins: at the coarse bin 8 s, in which clocks that
- * drift by 100 ppm part by less than a bin. */
-#define SEARCH_BINS 8192
 /* FFT points that a search may take for all pairs; of more sources the busiest are compared. */
-#define SEARCH_COST           (1u << 26)
+#define SEARCH_COST (1u << 26)
+/* And for one: lags of more than an hour, at the coarsest bins, are not searched. */
+#define MOST_POINTS           (1u << 22)
 #define MOST_WINDOWS_SEARCHED 4
 
-static const double search_bins_ns[] = {1e6, 1e5}; /* 1 ms as in the paper, then finer */
+/* The lag is searched in windows of the users' signals: 8 s in bins of 1 ms, as in the paper, for
+ * clocks that drift by 100 ppm part by less than a bin in it. Then longer, for programs with few
+ * requests, and finer, for those that always have one. */
+static const struct resolution {
+    double bin_ns;
+    size_t bins;
+} resolutions[] = {{1e6, 8192}, {1e6, 32768}, {1e5, 8192}};
 
 /* Where the lag is looked up again to follow it: windows of so many spans. */
 #define FOLLOWED_WINDOWS 24
-#define WINDOW_SPANS     400
+#define LEAST_SPANS      40
+#define MOST_SPANS       400
 
-#define DECOYS 48 /* wrong lags, which show how high a correlation is by chance */
+/* A thread goes to sleep a little after its request is queued, and awakes after it is done. */
+#define WIDER_NS 1e5
+/* Of an issuer, the threads that may be its: those with the highest correlations. */
+#define JUDGED_USERS 8
+
+#define LEAST_DECOY_NS 37e6 /* no multiple of a usual period */
+#define DECOYS         24   /* wrong lags, which show how high a correlation is by chance */
 
 struct search {
     const struct correlate_input *input;
@@ -82,11 +95,16 @@ static int compare_chunks(const void *left, const void *right) {
     return (a->spans < b->spans) - (a->spans > b->spans);
 }
 
-static struct lag_peak search_chunk(const struct search *search, double from_ns, double bin_ns) {
+static struct lag_peak search_chunk(const struct search *search, double from_ns,
+                                    struct resolution resolution) {
     const struct correlate_input *input = search->input;
-    struct lag_window window = {from_ns, fmin(from_ns + SEARCH_BINS * bin_ns, search->to_ns),
-                                input->least_lag_ns, input->most_lag_ns, bin_ns};
-    double points = (window.most_lag_ns - window.least_lag_ns) / bin_ns + 2 * SEARCH_BINS;
+    struct lag_window window = {
+        from_ns, fmin(from_ns + (double)resolution.bins * resolution.bin_ns, search->to_ns),
+        input->least_lag_ns, input->most_lag_ns, resolution.bin_ns};
+    double points = (window.most_lag_ns - window.least_lag_ns) / resolution.bin_ns +
+                    2 * (double)resolution.bins;
+    if (!(points < MOST_POINTS))
+        return (struct lag_peak){.chance = 1};
     size_t pairs = (size_t)fmax(1, SEARCH_COST / points), most = (size_t)sqrt((double)pairs);
     struct lag_sides sides;
     struct busy *users =
@@ -102,28 +120,29 @@ static struct lag_peak search_chunk(const struct search *search, double from_ns,
 }
 
 /* The windows in which most happens come first. `at_ns` gets the middle of the one that told. */
-static struct lag_peak search_lag(const struct search *search, double bin_ns, double *at_ns) {
-    struct {
-        struct chunk *items;
-        size_t count, capacity;
-    } chunks = {0};
-    double length_ns = SEARCH_BINS * bin_ns;
-    for (double from = search->from_ns; from < search->to_ns; from += length_ns)
-        *VECTOR_ADD(&chunks) =
-            (struct chunk){from, spans_between(&search->any_user, from, from + length_ns)};
-    qsort(chunks.items, chunks.count, sizeof *chunks.items, compare_chunks);
+static struct lag_peak search_lag(const struct search *search, struct resolution resolution,
+                                  double *at_ns) {
+    double length_ns = (double)resolution.bins * resolution.bin_ns;
+    size_t n = (size_t)ceil((search->to_ns - search->from_ns) / length_ns);
+    struct chunk *chunks = memory_alloc(n, sizeof *chunks);
+    for (size_t i = 0; i < n; i++) {
+        double from_ns = search->from_ns + (double)i * length_ns;
+        chunks[i] =
+            (struct chunk){from_ns, spans_between(&search->any_user, from_ns, from_ns + length_ns)};
+    }
+    qsort(chunks, n, sizeof *chunks, compare_chunks);
     struct lag_peak best = {.chance = 1};
-    for (size_t i = 0; i < chunks.count && i < MOST_WINDOWS_SEARCHED; i++) {
-        struct lag_peak peak = search_chunk(search, chunks.items[i].from_ns, bin_ns);
+    for (size_t i = 0; i < n && i < MOST_WINDOWS_SEARCHED; i++) {
+        struct lag_peak peak = search_chunk(search, chunks[i].from_ns, resolution);
         if (i == 0 || peak.chance < best.chance) {
             best = peak;
-            double to_ns = fmin(chunks.items[i].from_ns + length_ns, search->to_ns);
-            *at_ns = (chunks.items[i].from_ns + to_ns) / 2;
+            double to_ns = fmin(chunks[i].from_ns + length_ns, search->to_ns);
+            *at_ns = (chunks[i].from_ns + to_ns) / 2;
         }
         if (best.chance < MOST_CHANCE / 10)
             break;
     }
-    free(chunks.items);
+    free(chunks);
     return best;
 }
 
@@ -139,27 +158,34 @@ static struct clock_line shifted(struct clock_line line, double by_ns) {
     return line;
 }
 
-/* The correlation of both, and how sure it is that it is no chance: wrong lags show what chance
- * gives. They are near, so that they lie in the same phase of the program, but further from each
- * other than a usual request lasts. */
+/* The correlation of both, and how sure it is that it is no chance: wrong lags to both sides show
+ * what chance gives. They are further from each other than a call and a request usually last. Each
+ * is held against its neighbours, the right one, too, for the phases in which a program does much
+ * or nothing let all correlations near the right lag rise. */
 static struct candidate judge_pair(const struct busy *user, const struct busy *block,
                                    struct clock_line line, double from_ns, double to_ns) {
     struct candidate candidate = {.correlation =
                                       busy_correlation(user, block, line, from_ns, to_ns)};
     if (candidate.correlation <= 0)
         return candidate;
-    double decoys[DECOYS];
-    double step_ns = fmin(37e6, (to_ns - from_ns) / (2 * DECOYS));
-    for (size_t i = 0; i < DECOYS; i++) {
-        double steps = i % 2 ? -(double)(i / 2 + 1) : (double)(i / 2 + 1);
-        decoys[i] = busy_correlation(user, block, shifted(line, steps * step_ns), from_ns, to_ns);
+    double heights[2 * DECOYS + 1], wrong[2 * DECOYS], right = 0;
+    double step_ns = fmax(LEAST_DECOY_NS, 2 * (busy_mean_ns(user) + busy_mean_ns(block)));
+    for (int i = -DECOYS; i <= DECOYS; i++)
+        heights[i + DECOYS] =
+            busy_fisher(busy_correlation(user, block, shifted(line, i * step_ns), from_ns, to_ns));
+    size_t n = 0;
+    for (int i = 1; i < 2 * DECOYS; i++) {
+        double rise = heights[i] - (heights[i - 1] + heights[i + 1]) / 2;
+        if (i == DECOYS)
+            right = rise;
+        else if (abs(i - DECOYS) > 1)
+            wrong[n++] = rise;
     }
-    double mean = gsl_stats_mean(decoys, 1, DECOYS), spread = gsl_stats_sd(decoys, 1, DECOYS);
-    candidate.confidence =
-        spread > 0
-            ? gsl_cdf_tdist_P((candidate.correlation - mean) / (spread * sqrt(1 + 1.0 / DECOYS)),
-                              DECOYS - 1)
-            : 0;
+    double spread = gsl_stats_sd(wrong, 1, n);
+    double beyond = right - gsl_stats_mean(wrong, 1, n);
+    if (spread > 0)
+        candidate.confidence =
+            gsl_cdf_tdist_P(beyond / (spread * sqrt(1 + 1.0 / (double)n)), (double)n - 1);
     return candidate;
 }
 
@@ -184,22 +210,49 @@ struct candidates {
     size_t count, capacity;
 };
 
+/* Of an issuer, the threads with the highest correlations, unjudged: `n` of them at most. */
+static size_t best_users(const struct search *search, size_t block, struct clock_line line,
+                         struct busy_span window, size_t most, struct candidate *best) {
+    const struct correlate_input *input = search->input;
+    size_t n = 0;
+    for (size_t i = 0; i < input->n_users; i++) {
+        struct candidate found = {.user = i,
+                                  .block = block,
+                                  .correlation =
+                                      busy_correlation(&input->users[i], &input->blocks[block],
+                                                       line, window.from_ns, window.to_ns)};
+        if (found.correlation <= 0 || (n == most && found.correlation <= best[n - 1].correlation))
+            continue;
+        size_t at = n < most ? n++ : n - 1;
+        for (; at > 0 && best[at - 1].correlation < found.correlation; at--)
+            best[at] = best[at - 1];
+        best[at] = found;
+    }
+    return n;
+}
+
 static struct candidates find_candidates(const struct search *search, struct clock_line line,
-                                         double from_ns, double to_ns) {
+                                         struct busy_span window, double most_chance) {
     const struct correlate_input *input = search->input;
     struct candidates candidates = {0};
-    /* One user is all users. */
-    size_t n_users = input->n_users + (input->n_users > 1);
-    double most_chance = MOST_CHANCE / (double)(n_users * input->n_blocks);
-    for (size_t i = 0; i < n_users; i++)
-        for (size_t j = 0; j < input->n_blocks; j++) {
-            const struct busy *user = i < input->n_users ? &input->users[i] : &search->any_user;
-            struct candidate found = judge_pair(user, &input->blocks[j], line, from_ns, to_ns);
-            found.user = i;
-            found.block = j;
-            if (found.confidence > 1 - most_chance)
-                *VECTOR_ADD(&candidates) = found;
+    for (size_t j = 0; j < input->n_blocks; j++) {
+        struct candidate best[JUDGED_USERS + 1];
+        /* A log with one issuer only does not tell whose requests it has. */
+        bool untold = input->n_blocks == 1;
+        size_t n = untold ? 0 : best_users(search, j, line, window, JUDGED_USERS, best);
+        if (input->n_users > 1 || untold)
+            best[n++].user = input->n_users;
+        for (size_t i = 0; i < n; i++) {
+            size_t user = best[i].user;
+            struct candidate judged =
+                judge_pair(user < input->n_users ? &input->users[user] : &search->any_user,
+                           &input->blocks[j], line, window.from_ns, window.to_ns);
+            judged.user = user;
+            judged.block = j;
+            if (judged.confidence > 1 - most_chance)
+                *VECTOR_ADD(&candidates) = judged;
         }
+    }
     if (candidates.count > 0)
         qsort(candidates.items, candidates.count, sizeof *candidates.items, compare_candidates);
     return candidates;
@@ -215,38 +268,71 @@ static double next_best(const struct candidates *candidates, const struct candid
     return 0;
 }
 
-/* Greedy, the highest correlation first: each thread gets one issuer at first, then those that are
- * left over go where they fit. All threads together may have many. */
-static void choose_pairs(const struct candidates *candidates, size_t n_users, size_t n_blocks,
-                         struct correlation *result) {
-    bool *user_taken = memory_alloc(n_users + 1, sizeof *user_taken);
-    bool *block_taken = memory_alloc(n_blocks, sizeof *block_taken);
-    result->pairs = memory_alloc(n_blocks, sizeof *result->pairs);
+/* What of each thread's waiting no paired issuer explains yet; the last: of all threads. */
+static struct busy *copy_users(const struct search *search) {
+    const struct correlate_input *input = search->input;
+    struct busy *copies = memory_alloc(input->n_users + 1, sizeof *copies);
+    for (size_t i = 0; i <= input->n_users; i++) {
+        const struct busy *user = i < input->n_users ? &input->users[i] : &search->any_user;
+        for (size_t s = 0; s < user->count; s++)
+            *VECTOR_ADD(&copies[i]) = user->items[s];
+    }
+    return copies;
+}
+
+static void explain(struct busy *rests, size_t n_users, const struct candidate *taken,
+                    const struct busy *block, struct clock_line line) {
+    for (size_t i = 0; i < n_users; i++)
+        if (i == taken->user || taken->user == n_users)
+            busy_explain(&rests[i], block, line, WIDER_NS);
+    busy_free(&rests[n_users]);
+    rests[n_users] = busy_any(rests, n_users);
+}
+
+/* Greedy, the highest correlation first. A thread whose waiting its issuer explains has no other
+ * one: who has the same disk waits when it is busy with others' requests, too, and correlates with
+ * them. But there may be several threads of the kernel that issue for it, or for all. */
+static void choose_pairs(const struct search *search, const struct candidates *candidates,
+                         struct busy_span window, double most_chance, struct correlation *result) {
+    const struct correlate_input *input = search->input;
+    struct busy *rests = copy_users(search);
+    bool *block_taken = memory_alloc(input->n_blocks, sizeof *block_taken);
+    bool any_taken = false, *user_taken = memory_alloc(input->n_users + 1, sizeof *user_taken);
+    result->pairs = memory_alloc(input->n_blocks, sizeof *result->pairs);
     result->n_pairs = 0;
-    for (int left_over = 0; left_over < 2; left_over++)
-        for (size_t c = 0; c < candidates->count; c++) {
-            const struct candidate *candidate = &candidates->items[c];
-            bool all = candidate->user == n_users;
-            if (block_taken[candidate->block] ||
-                (!left_over && !all && user_taken[candidate->user]))
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct candidate *candidate = &candidates->items[c];
+        const struct busy *block = &input->blocks[candidate->block];
+        bool all = candidate->user == input->n_users;
+        if (block_taken[candidate->block])
+            continue;
+        if ((all && any_taken) || user_taken[candidate->user] || user_taken[input->n_users]) {
+            struct candidate rest = judge_pair(&rests[candidate->user], block, result->line,
+                                               window.from_ns, window.to_ns);
+            if (rest.confidence <= 1 - most_chance)
                 continue;
-            block_taken[candidate->block] = user_taken[candidate->user] = true;
-            result->pairs[result->n_pairs++] =
-                (struct correlate_pair){.block = candidate->block,
-                                        .user = all ? CORRELATE_NONE : candidate->user,
-                                        .correlation = candidate->correlation,
-                                        .next = next_best(candidates, candidate, n_users),
-                                        .confidence = candidate->confidence};
         }
+        block_taken[candidate->block] = user_taken[candidate->user] = any_taken = true;
+        explain(rests, input->n_users, candidate, block, result->line);
+        result->pairs[result->n_pairs++] =
+            (struct correlate_pair){.block = candidate->block,
+                                    .user = all ? CORRELATE_NONE : candidate->user,
+                                    .correlation = candidate->correlation,
+                                    .next = next_best(candidates, candidate, input->n_users),
+                                    .confidence = candidate->confidence};
+    }
+    for (size_t i = 0; i <= input->n_users; i++)
+        busy_free(&rests[i]);
+    free(rests);
     free(user_taken);
     free(block_taken);
 }
 
-static void pair_up(const struct search *search, double from_ns, double to_ns,
+static void pair_up(const struct search *search, struct busy_span window, double most_chance,
                     struct correlation *result) {
-    struct candidates candidates = find_candidates(search, result->line, from_ns, to_ns);
+    struct candidates candidates = find_candidates(search, result->line, window, most_chance);
     free(result->pairs);
-    choose_pairs(&candidates, search->input->n_users, search->input->n_blocks, result);
+    choose_pairs(search, &candidates, window, most_chance, result);
     free(candidates.items);
 }
 
@@ -274,12 +360,12 @@ struct followed {
  * lags are equally good: the middle of them. */
 static struct followed follow(const struct search *search, const struct correlation *result,
                               double from_ns, double to_ns, double range_ns, double step_ns) {
-    size_t n = 2 * (size_t)(range_ns / step_ns) + 1;
+    size_t middle = (size_t)(range_ns / step_ns), n = 2 * middle + 1;
     double *heights = memory_alloc(n, sizeof *heights);
     struct followed best = {.at_ns = (from_ns + to_ns) / 2, .height = -1};
     size_t peak = 0;
     for (size_t i = 0; i < n; i++) {
-        double by_ns = ((double)i - (double)(n / 2)) * step_ns;
+        double by_ns = ((double)i - (double)middle) * step_ns;
         heights[i] = height_of(search, result, shifted(result->line, by_ns), from_ns, to_ns);
         if (heights[i] > heights[peak])
             peak = i;
@@ -291,22 +377,32 @@ static struct followed follow(const struct search *search, const struct correlat
     while (right + 1 < n && heights[right + 1] >= equal)
         right++;
     best.height = heights[peak];
-    best.lag_ns = ((double)(left + right) / 2 - (double)(n / 2)) * step_ns;
+    best.lag_ns = ((double)(left + right) / 2 - (double)middle) * step_ns;
     free(heights);
     return best;
 }
 
-/* Windows of some hundred spans, spread over the log. */
+/* Windows of some dozens to hundreds of spans of all threads, spread over the log. */
 static size_t choose_windows(const struct search *search, struct busy_span *windows) {
-    const struct busy *any = &search->any_user;
-    size_t n = any->count / WINDOW_SPANS;
+    const struct correlate_input *input = search->input;
+    size_t count = 0;
+    for (size_t i = 0; i < input->n_users; i++)
+        count += input->users[i].count;
+    struct busy_span *all = memory_alloc(count, sizeof *all);
+    count = 0;
+    for (size_t i = 0; i < input->n_users; i++)
+        for (size_t s = 0; s < input->users[i].count; s++)
+            all[count++] = input->users[i].items[s];
+    qsort(all, count, sizeof *all, busy_compare_spans);
+    size_t n = count / LEAST_SPANS;
     n = n < 1 ? 1 : n > FOLLOWED_WINDOWS ? FOLLOWED_WINDOWS : n;
     for (size_t w = 0; w < n; w++) {
-        size_t first = any->count * w / n, last = any->count * (w + 1) / n - 1;
-        if (last - first > WINDOW_SPANS)
-            last = first + WINDOW_SPANS;
-        windows[w] = (struct busy_span){any->items[first].from_ns, any->items[last].to_ns};
+        size_t first = count * w / n, last = count * (w + 1) / n - 1;
+        if (last - first > MOST_SPANS)
+            last = first + MOST_SPANS;
+        windows[w] = (struct busy_span){all[first].from_ns, all[last].to_ns};
     }
+    free(all);
     return n;
 }
 
@@ -368,16 +464,21 @@ static void follow_line(const struct search *search, double at_ns, double range_
 
 /* ---- all of it ---- */
 
-static void align(const struct search *search, double bin_ns, double at_ns,
+/* Pairs first where the lag was found, which is not exact yet: these pairs serve to follow the lag
+ * only, and a wrong one among them does no harm. */
+static void align(const struct search *search, struct resolution resolution, double at_ns,
                   struct correlation *result) {
-    double half_ns = SEARCH_BINS / 2 * bin_ns;
-    pair_up(search, fmax(at_ns - half_ns, search->from_ns), fmin(at_ns + half_ns, search->to_ns),
-            result);
-    if (result->n_pairs > 0) {
-        follow_line(search, at_ns, 2 * bin_ns, search->input->most_drift, bin_ns / 20, result);
-        follow_line(search, at_ns, bin_ns / 5, 0, bin_ns / 200, result);
-    }
-    pair_up(search, search->from_ns, search->to_ns, result);
+    const struct correlate_input *input = search->input;
+    double bin_ns = resolution.bin_ns, half_ns = (double)resolution.bins / 2 * bin_ns;
+    struct busy_span all = {search->from_ns, search->to_ns};
+    struct busy_span near = {fmax(at_ns - half_ns, all.from_ns), fmin(at_ns + half_ns, all.to_ns)};
+    pair_up(search, near, MOST_CHANCE_TO_FOLLOW, result);
+    if (result->n_pairs == 0)
+        return;
+    follow_line(search, at_ns, 2 * bin_ns, input->most_drift, bin_ns / 20, result);
+    pair_up(search, all, MOST_CHANCE_TO_FOLLOW, result);
+    follow_line(search, at_ns, bin_ns / 5, 0, bin_ns / 200, result);
+    pair_up(search, all, MOST_CHANCE / (double)((input->n_users + 1) * input->n_blocks), result);
 }
 
 struct correlation correlate(const struct correlate_input *input) {
@@ -388,16 +489,15 @@ struct correlation correlate(const struct correlate_input *input) {
     if (search.any_user.count > 1 && search.any_block.count > 1) {
         search.from_ns = search.any_user.items[0].from_ns;
         search.to_ns = search.any_user.items[search.any_user.count - 1].to_ns;
-        for (size_t i = 0; i < sizeof search_bins_ns / sizeof *search_bins_ns && !result.found;
-             i++) {
+        for (size_t i = 0; i < sizeof resolutions / sizeof *resolutions && !result.found; i++) {
             double at_ns = 0;
-            struct lag_peak peak = search_lag(&search, search_bins_ns[i], &at_ns);
+            struct lag_peak peak = search_lag(&search, resolutions[i], &at_ns);
             result.lag_confidence = 1 - peak.chance;
             result.lag_height = peak.height;
             result.lag_next = peak.next;
             result.line = (struct clock_line){.offset_ns = peak.lag_ns};
             if (peak.chance < MOST_CHANCE)
-                align(&search, search_bins_ns[i], at_ns, &result);
+                align(&search, resolutions[i], at_ns, &result);
             result.found = result.n_pairs > 0;
         }
     }

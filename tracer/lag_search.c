@@ -16,6 +16,7 @@
 #define PARTS 32
 /* Lags so close to the peak are part of it, whatever its width. */
 #define LEAST_WIDTH 8
+#define SLOW_BINS   512
 
 struct spectra {
     size_t n_bins;   /* of the users' signals */
@@ -31,11 +32,26 @@ static size_t power_of_two(size_t least) {
     return power;
 }
 
+/* Takes away what is slower than a few hundred bins: programs do nothing for a while, then much,
+ * and such phases go together at many lags. */
+static void leave_fast(double *bins, size_t n) {
+    double *sums = memory_alloc(n + 1, sizeof *sums);
+    for (size_t i = 0; i < n; i++)
+        sums[i + 1] = sums[i] + bins[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i > SLOW_BINS / 2 ? i - SLOW_BINS / 2 : 0;
+        size_t to = i + SLOW_BINS / 2 < n ? i + SLOW_BINS / 2 : n;
+        bins[i] -= (sums[to] - sums[from]) / (double)(to - from);
+    }
+    free(sums);
+}
+
 /* The spectrum of a signal from `from_ns` on, without its mean; `norm` gets its norm then. */
 static double *user_spectrum(const struct spectra *sizes, const struct busy *busy,
                              const struct lag_window *window, double *norm) {
     double *bins = memory_alloc(sizes->padded, sizeof *bins);
     busy_sample(busy, window->from_ns, window->bin_ns, bins, sizes->n_bins);
+    leave_fast(bins, sizes->n_bins);
     double mean = gsl_stats_mean(bins, 1, sizes->n_bins), squares = 0;
     for (size_t i = 0; i < sizes->n_bins; i++) {
         bins[i] -= mean;
@@ -52,6 +68,7 @@ static double *block_spectrum(const struct spectra *sizes, const struct busy *bu
                               const struct lag_window *window, double *norms) {
     double *bins = memory_alloc(sizes->padded, sizeof *bins);
     busy_sample(busy, window->from_ns - window->most_lag_ns, window->bin_ns, bins, sizes->n_blocks);
+    leave_fast(bins, sizes->n_blocks);
     double sum = 0, squares = 0, n = (double)sizes->n_bins, all = 0;
     for (size_t i = 0; i < sizes->n_blocks; i++)
         all += bins[i] * bins[i];
@@ -131,10 +148,10 @@ static struct lag_peak judge(const double *sums, size_t n) {
             if (i < from || i >= to)
                 best = fmax(best, sums[i]);
         if (best > -INFINITY)
-            parts[n_parts++] = best;
+            parts[n_parts++] = busy_fisher(best);
         found.next = fmax(found.next, best);
     }
-    found.chance = found.height > 0 ? chance_of(found.height, parts, n_parts) : 1;
+    found.chance = found.height > 0 ? chance_of(busy_fisher(found.height), parts, n_parts) : 1;
     return found;
 }
 

@@ -56,9 +56,10 @@ int tracer_check_catalog(const char *program, const struct user_catalog *catalog
                          struct error *error);
 
 /* Gives the trace the requests to disks of its threads from the files NAME.blktrace.CPU, which
- * `blktrace -o NAME` wrote during the recording, in the place of those it has. Both name the
- * threads, and both know when they began by the machine's clock. 0, or -1 and `error`: no such
- * files, or none that can be held against this trace. */
+ * `blktrace -o NAME` wrote during the recording, or from the text NAME (block_text.h), in the place
+ * of those it has. Clock and threads tell whose they are, where they agree, else
+ * cross-correlation; which way was taken, and the cause of each request, is added to the trace's
+ * lacks. 0, or -1 and `error`: no such files, or none that can be held against this trace. */
 int tracer_add_block_log(struct trace *trace, const char *name, struct error *error);
 
 /* The files that `program` (as given by the user) is loaded from at its start besides its own, as

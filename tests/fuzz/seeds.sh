@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/client_result" "$out/blktrace" "$out/segment" "$out/replies"
+    "$out/client_result" "$out/blktrace" "$out/block_text" "$out/segment" "$out/replies"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -63,12 +63,30 @@ perl -e '
             length $data), $data;
     }
     event(0, 0, 0, 1 << 26 | 1, 0, pack("LL", 1700000000, 5));
+    event(0, 0, 0, 1 << 26, 101, "kworker/0:1");
     for my $i (1 .. 40) {
         my $class = ($i % 3 ? 1 : 2) << 16;
+        event(1000 * $i, 64 * $i, 4096, $class | 15, 100, pack("NNQ>", 8 << 20 | 1, 8 << 20, 64 * $i - 32));
         event(1000 * $i, 64 * $i, 4096, $class | 1, 100 + $i % 2, "");
         event(1000 * $i + 300, 64 * $i, 4096, $class | 7, 100, "");
         event(1000 * $i + 900, 64 * $i, 4096, $class | 8, 0, "");
     }' >"$out/blktrace/log"
+
+# As the blk tracer, the block events and blkparse print them.
+cat >"$out/block_text/log" <<'END'
+# tracer: blk
+          reader-15940   [000] d..1. 40580.761186:   7,0    Q  RS 0 + 128 [reader]
+          reader-15940   [000] d..1. 40580.761347:   7,0    D  RS 0 + 128 [reader]
+             cc1-15791   [001] d.s1. 40580.761762:   7,0    C  RS 0 + 128 [0]
+    kworker/0:0H-10      [000] d..1. 40580.773750:   7,0    D  FN [kworker/0:0H]
+          reader-15941   ( 15940) [001] d..1. 40580.8:   8,0    A  RA 34 + 8 <- (8,1) 2
+          reader-15941   [001] ..... 40580.900000: block_bio_queue: 254,0 RA 354096328 + 24 [reader]
+    kworker/1:2H-29199   [001] ..... 40580.900100: block_rq_issue: 254,0 RA 12288 () 354096328 + 24 be,0,4 [kworker/1:2H]
+             cc1-15791   [001] ..s.. 40580.900200: block_rq_complete: 254,0 RA () 354096328 + 24 be,0,4 [0]
+  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
+  8,0    3        2     0.000001829   697  D   W 223490 + 8 [kjournald]
+  8,0    3       11     0.009507758     0  C   W 223490 + 8 [0]
+END
 
 # As the probes leave it (tracer/raw.h, target_segment.c): a program whose two threads share a mutex and a
 # condition, and its forked child.

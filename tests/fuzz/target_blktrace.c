@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct blktrace log = {0};
     struct block_requests requests = {0};
     int status = blktrace_read(&log, fuzz_file(data, size), &error);
+    blktrace_name_events(&log);
     requests_pair(&requests, &log.events);
     fuzz_done(status == 0);
     free(requests.items);

@@ -277,6 +277,62 @@ static void requests_of_other_devices_and_flushes_do_not_mix(void **state) {
     free(requests.items);
 }
 
+static void threads_that_read_the_same_sectors_have_a_request_each(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 100, 8, 1),    block_event(11, BLOCK_QUEUED, 100, 8, 2),
+        block_event(20, BLOCK_ISSUED, 100, 8, 2),    block_event(21, BLOCK_ISSUED, 100, 8, 1),
+        block_event(30, BLOCK_COMPLETED, 100, 8, 0), block_event(40, BLOCK_COMPLETED, 100, 8, 0)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 2);
+    assert_request(&requests, 0, (struct trace_block){11, 20, 30, 0, 2, 4096, BLOCK_WRITE});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 40, 0, 1, 4096, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void request_that_the_driver_gave_back_is_one(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 100, 8, 1), block_event(20, BLOCK_ISSUED, 100, 8, 1),
+        block_event(30, BLOCK_ISSUED, 100, 8, 99), block_event(40, BLOCK_COMPLETED, 100, 8, 0)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 1);
+    assert_request(&requests, 0, (struct trace_block){10, 30, 40, 0, 1, 4096, BLOCK_WRITE});
+    free(requests.items);
+}
+
+/* Device 9 lies on device 8, from sector 100 on; a thread of the kernel hands over. */
+static void what_was_remapped_is_his_who_queued_it_above(void **state) {
+    (void)state;
+    struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 0, 16, 1),     block_event(12, BLOCK_REMAPPED, 100, 16, 99),
+        block_event(13, BLOCK_QUEUED, 100, 16, 99),  block_event(20, BLOCK_ISSUED, 100, 8, 99),
+        block_event(21, BLOCK_ISSUED, 108, 8, 99),   block_event(30, BLOCK_COMPLETED, 100, 8, 0),
+        block_event(31, BLOCK_COMPLETED, 108, 8, 0), block_event(40, BLOCK_REMAPPED, 200, 8, 3),
+        block_event(41, BLOCK_QUEUED, 200, 8, 3),    block_event(42, BLOCK_ISSUED, 200, 8, 3),
+    };
+    events[0].device = 9u << 20;
+    events[1].from_device = 9u << 20;
+    events[7].from_device = 8u << 20 | 1; /* a partition: nothing is queued for it */
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 3);
+    assert_request(&requests, 0, (struct trace_block){10, 20, 30, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 31, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 2, (struct trace_block){41, 42, 0, 0, 3, 4096, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void names_of_the_kernels_threads_are_known(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"kworker/u8:3", "jbd2/sda1-8", "loop0"};
+    static const char *const others[] = {"", "loopback", "reader", "kwork"};
+    for (size_t i = 0; i < LENGTH(kernels); i++)
+        assert_true(requests_kernel_name(kernels[i], strlen(kernels[i])));
+    for (size_t i = 0; i < LENGTH(others); i++)
+        assert_false(requests_kernel_name(others[i], strlen(others[i])));
+    assert_false(requests_kernel_name("kworker", 3)); /* reads no further than told */
+}
+
 static void letters_of_the_kernel_give_the_kind(void **state) {
     (void)state;
     static const struct {
@@ -542,6 +598,10 @@ int main(void) {
         cmocka_unit_test(request_done_in_parts_ends_with_the_last),
         cmocka_unit_test(unseen_ends_of_a_request_are_zero),
         cmocka_unit_test(requests_of_other_devices_and_flushes_do_not_mix),
+        cmocka_unit_test(threads_that_read_the_same_sectors_have_a_request_each),
+        cmocka_unit_test(request_that_the_driver_gave_back_is_one),
+        cmocka_unit_test(what_was_remapped_is_his_who_queued_it_above),
+        cmocka_unit_test(names_of_the_kernels_threads_are_known),
         cmocka_unit_test(letters_of_the_kernel_give_the_kind),
         cmocka_unit_test(blktrace_file_becomes_requests),
         cmocka_unit_test(a_blktrace_log_is_added_to_a_trace),
