@@ -103,10 +103,11 @@ static struct estimate estimate_of(const struct stages *stages, size_t column) {
 /* What comes, where the model does not mark tasks. */
 static double fewest_tasks(const struct stages *stages) {
     double fewest = INFINITY;
+    if (!stages->plan->has_tasks)
+        return stages->plan->offered_hz * window_ns(stages) * 1e-9;
     for (int i = 0; i < REPLICATIONS; i++)
         fewest = fmin(fewest, stages->rows[i].row[METRIC_TASKS]);
-    double expected = stages->plan->offered_hz * window_ns(stages) * 1e-9;
-    return fewest > 0 ? fewest : expected > 0 ? expected : INFINITY;
+    return fewest;
 }
 
 /* ---- what the stages show ---- */
@@ -154,6 +155,8 @@ static bool grows(const struct stages *stages, int queue) {
 static int growing_queue(const struct stages *stages) {
     int fastest = PLAN_NONE;
     double most = 0;
+    if (stages->plan->offered_hz == 0)
+        return PLAN_NONE; /* there are no more than there are clients */
     for (int i = 0; i < stages->plan->n_objects; i++) {
         if (stages->plan->objects[i].kind != OBJECT_QUEUE || !grows(stages, i))
             continue;
