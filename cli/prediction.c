@@ -109,6 +109,7 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
         .threads = threads,
         .cores = cores ? cores : model->machine.cores,
         .pool_threads = pool_threads,
+        .load = {base->arrival_rate_hz, base->clients},
     };
     int *own_threads = thread_choice_resolve(&recorded, model, error);
     int status = own_threads ? simulate(model, base, own_threads, prediction, error) : -1;

@@ -14,6 +14,7 @@ struct prediction {
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
     int *pool_threads;
+    struct load_choice load;
     char *no_figures;         /* why there are none; NULL: there are */
     struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
 };
@@ -25,8 +26,8 @@ struct model *prediction_load_model(const char *directory, const char *path, str
 double prediction_recorded_cpu_ns(const struct model *model);
 
 /* Simulates one configuration, unless its rules are unknown; `base` gives everything but the pool
- * sizes and cores. `cores` 0 is the model's own number. 0, or -1 and `error`; prediction_free()
- * frees what it holds. */
+ * sizes and cores, the load too. `cores` 0 is the model's own number. 0, or -1 and `error`;
+ * prediction_free() frees what it holds. */
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
