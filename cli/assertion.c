@@ -66,7 +66,7 @@ const char *assertion_lacks(const struct assertion *assertion, const struct sim_
     if (result->regime != REGIME_ENDING && metric->of_ending_runs)
         return "a load without an end";
     if (result->regime > REGIME_STEADY && isnan(mean_of(metric, result)))
-        return "more load than it can do: response times grow without bound";
+        return "more to do than it can: response times grow without end";
     return mean_of(metric, result) > 0 ? NULL : metric->needed;
 }
 

@@ -268,26 +268,10 @@ static void add_task_cells(struct table *table, const struct sim_result *result,
         add_predicted(table, response ? responses[i] : none, uncertainty, UNIT_TIME);
 }
 
-/* The one number of threads, where there is one. */
-static void add_threads_cell(struct table *table, const struct model *model,
-                             const struct prediction *prediction) {
-    int scaling = 0;
-    int threads = prediction->threads->all;
-    for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
-        scaling += model->pools[i].scales;
-        if (model->pools[i].scales)
-            threads = prediction->pool_threads[i];
-    }
-    if (prediction->threads->all || (prediction->threads->n_named == 0 && scaling == 1))
-        table_add_integer(table, threads);
-    else
-        table_add_text(table, prediction->threads->label);
-}
-
 static void add_sweep_row(struct table *table, const struct model *model,
                           const struct prediction *prediction, double compared_ns) {
     const struct sim_result *result = &prediction->result;
-    add_threads_cell(table, model, prediction);
+    prediction_add_threads(table, model, prediction);
     table_add_integer(table, prediction->cores);
     const struct uncertainty parts = prediction_uncertainty(model, prediction);
     double uncertainty = uncertainty_share(&parts);
@@ -528,39 +512,43 @@ static void print_sweep(const struct predict_options *options, const struct mode
 
 /* ---- assertions ---- */
 
+static void say_failed(const struct assertion *assertion, const char *verb,
+                       const struct prediction *prediction, const char *why) {
+    char load[LOAD_BYTES];
+    fprintf(stderr, "persik: assertion '%s' %s with threads %s, cores %d%s: %s\n", assertion->text,
+            verb, prediction->threads->label, prediction->cores,
+            prediction_show_load(prediction, load), why);
+}
+
+/* Does the prediction keep it? If not, says why. */
+static bool check_assertion(const struct assertion *assertion,
+                            const struct prediction *prediction) {
+    if (prediction->no_figures) {
+        say_failed(assertion, "fails", prediction, "no figures");
+        return false;
+    }
+    const char *lack = assertion_lacks(assertion, &prediction->result);
+    if (lack) {
+        char *why = memory_format("the model has %s", lack);
+        say_failed(assertion, "cannot be checked", prediction, why);
+        free(why);
+        return false;
+    }
+    double value;
+    enum unit unit;
+    if (assertion_holds(assertion, &prediction->result, &value, &unit))
+        return true;
+    char text[QUANTITY_BYTES];
+    say_failed(assertion, "fails", prediction, quantity_show(value, unit, text));
+    return false;
+}
+
 static int check_assertions(const struct predict_options *options, const struct sweep *sweep) {
     int status = 0;
-    for (size_t a = 0; a < options->assertions.count; a++) {
-        const struct assertion *assertion = &options->assertions.items[a];
-        for (size_t i = 0; i < sweep->count; i++) {
-            const struct prediction *prediction = &sweep->predictions[i];
-            double value;
-            enum unit unit;
-            if (prediction->no_figures) {
-                fprintf(stderr,
-                        "persik: assertion '%s' fails with threads %s, cores %d: no figures\n",
-                        assertion->text, prediction->threads->label, prediction->cores);
+    for (size_t a = 0; a < options->assertions.count; a++)
+        for (size_t i = 0; i < sweep->count; i++)
+            if (!check_assertion(&options->assertions.items[a], &sweep->predictions[i]))
                 status = EXIT_ASSERTION;
-                continue;
-            }
-            const char *lack = assertion_lacks(assertion, &prediction->result);
-            if (lack) {
-                fprintf(stderr,
-                        "persik: assertion '%s' cannot be checked with threads %s, cores %d: the "
-                        "model has %s\n",
-                        assertion->text, prediction->threads->label, prediction->cores, lack);
-                status = EXIT_ASSERTION;
-                continue;
-            }
-            if (assertion_holds(assertion, &prediction->result, &value, &unit))
-                continue;
-            char text[QUANTITY_BYTES];
-            fprintf(stderr, "persik: assertion '%s' fails with threads %s, cores %d: %s\n",
-                    assertion->text, prediction->threads->label, prediction->cores,
-                    quantity_show(value, unit, text));
-            status = EXIT_ASSERTION;
-        }
-    }
     return status;
 }
 

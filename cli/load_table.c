@@ -31,7 +31,9 @@ int load_find_saturation(const struct model *model, const struct prediction *pre
     config.precision = SATURATION_PRECISION;
     if (sim_predict(model, &config, &result, error) < 0)
         return -1;
-    const struct uncertainty parts = prediction_uncertainty(model, prediction);
+    const struct uncertainty parts =
+        uncertainty_find(model, prediction->pool_threads, prediction->cores,
+                         result.cpu_utilisation.mean * prediction->cores);
     saturation->throughput_hz = result.throughput_hz;
     saturation->share = uncertainty_share(&parts);
     sim_result_free(&result);
@@ -140,7 +142,7 @@ static void add_row(struct table *table, const struct model *model, const struct
     double share = uncertainty_share(&parts);
     bool grows = result->regime == REGIME_GROWING;
     bool is_open = result->offered_hz > 0;
-    table_add_text(table, prediction->threads->label);
+    prediction_add_threads(table, model, prediction);
     table_add_integer(table, prediction->cores);
     table_add_number(table, is_open ? result->offered_hz : NAN, UNIT_RATE);
     table_add_number(table, result->clients > 0 ? result->clients : NAN, UNIT_NONE);

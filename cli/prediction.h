@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/sweep.h"
+#include "cli/table.h"
 #include "cli/uncertainty.h"
 #include "formats/model.h"
 #include "simulator/simulator.h"
@@ -36,6 +37,14 @@ void prediction_free(struct prediction *prediction);
 /* How far the real run may be from it. */
 struct uncertainty prediction_uncertainty(const struct model *model,
                                           const struct prediction *prediction);
+
+/* The one number of threads, where there is one; else its label. */
+void prediction_add_threads(struct table *table, const struct model *model,
+                            const struct prediction *prediction);
+
+/* ", 500 /s", ", 64 clients", or nothing where the load is the model's own. Returns `text`. */
+enum { LOAD_BYTES = QUANTITY_BYTES + 8 };
+const char *prediction_show_load(const struct prediction *prediction, char text[LOAD_BYTES]);
 
 /* In which of both more of what the simulated threads did went wrong; `a` may be NULL: b. */
 const struct prediction *prediction_more_stalled(const struct prediction *a,

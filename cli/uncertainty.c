@@ -181,7 +181,7 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
 
 double uncertainty_share_of_open_response(double share, double busy) {
     double left = 1 - busy * (1 + share);
-    return left > 0 ? share / left : INFINITY;
+    return share < WIDEST * left ? share / left : INFINITY;
 }
 
 double uncertainty_share_of_closed_response(double share, double busy, double cycle) {

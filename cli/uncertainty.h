@@ -43,7 +43,8 @@ double uncertainty_share_of_cpu(const struct uncertainty *uncertainty);
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty);
 
 /* Under load. `share` is of a service time, `busy` of the capacity: throughput over the most there
- * can be. INFINITY: the real program may be above saturation.
+ * can be. INFINITY: the real program may be above saturation, or so near that an interval says
+ * nothing.
  *
  * A queue's response time is s / (1 - busy) where s is what it serves: what is longer by a share
  * is answered much later near saturation. With clients, `cycle` is the mean time from one task to

@@ -294,6 +294,12 @@ static double first_ns(const struct plan *plan) {
     return fmax(some, plan->warmup_ns);
 }
 
+/* What seems to grow is looked at again, long enough to tell how much. */
+static double growth_ns(const struct stages *stages) {
+    double wanted = window_ns(stages) * MEASURED_TASKS / fewest_tasks(stages);
+    return fmax(fmin(wanted, affordable_ns(stages)), window_ns(stages));
+}
+
 /* Doubles until it can be said how long to measure. */
 static int run_pilot(struct stages *stages, struct steady *steady, struct error *error) {
     if (go_on(stages, first_ns(stages->plan), error) < 0)
@@ -302,6 +308,9 @@ static int run_pilot(struct stages *stages, struct steady *steady, struct error 
         if (go_on(stages, 2 * stages->now_ns, error) < 0)
             return -1;
         bool has_few = fewest_tasks(stages) < LEAST_TASKS;
+        if (!has_few && growing_queue(stages) != PLAN_NONE &&
+            go_on(stages, stages->now_ns + growth_ns(stages), error) < 0)
+            return -1;
         steady->growing = has_few ? PLAN_NONE : growing_queue(stages);
         if (steady->growing != PLAN_NONE) {
             steady->regime = REGIME_GROWING;

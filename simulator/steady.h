@@ -15,7 +15,7 @@
  * Quantiles are those of all replications' response times together, which have far less bias than
  * a mean of each one's own. Their intervals are the values of which the replications do not
  * contradict that so many responses are below them (steady.c): intervals from each one's own
- * quantiles, as sectioning makes them (Nakayama 2014), were too narrow by a quarter where the
+ * quantiles, as sectioning makes them (Nakayama 2014), were too narrow by 12 to 30 % where the
  * replications are short, since the rare long responses come in few clusters.
  *
  * Above saturation nothing settles: some queue grows in all replications, and is never empty in

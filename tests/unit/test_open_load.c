@@ -170,6 +170,113 @@ static void test_a_run_that_ends_is_refused(void **state) {
     model_free(model);
 }
 
+/* ---- closed ---- */
+
+/* Clients who think and then need one of `servers`, all exponential: the machine-repair model, by
+ * its birth-death chain. */
+static double repair_throughput_hz(int clients, int servers, double think_ns, double service_ns) {
+    double weight = 1, sum = 0, busy = 0;
+    for (int waiting = 0; waiting <= clients; waiting++) {
+        sum += weight;
+        busy += weight * fmin(waiting, servers);
+        weight *= (clients - waiting) / think_ns * service_ns / fmin(waiting + 1, servers);
+    }
+    return busy / sum / service_ns * 1e9;
+}
+
+static void assert_estimates(struct estimate estimate, double exact) {
+    /* Twice the interval: right ones miss that once in thousands of times. */
+    if (fabs(estimate.mean - exact) > 2 * estimate.half_width)
+        fail_msg("%g is not %g +- twice %g", exact, estimate.mean, estimate.half_width);
+    assert_true(estimate.half_width < 0.1 * estimate.mean);
+}
+
+static void assert_repair(const struct model *model, struct sim_config config, int clients,
+                          int servers, double think_ns) {
+    struct sim_result result = simulate(model, config);
+    double throughput = repair_throughput_hz(clients, servers, think_ns, 1 * MS);
+    assert_int_equal(result.regime, REGIME_STEADY);
+    assert_int_equal(result.clients, clients);
+    assert_estimates(result.throughput_hz, throughput);
+    assert_estimates(result.response_ns, clients * 1e9 / throughput - think_ns); /* Little */
+    sim_result_free(&result);
+}
+
+static void test_clients_of_the_model(void **state) {
+    (void)state;
+    for (int servers = 1; servers <= 4; servers *= 2) {
+        struct station station = {STATION_EXPONENTIAL, servers, 0.5, 1 * MS};
+        struct model *model = station_build(&station);
+        model->objects[0].interarrival_ns = (struct dist){0};
+        model->objects[0].clients = 12;
+        model->objects[0].think_ns = exponential(5 * MS);
+        assert_repair(model, (struct sim_config){0}, 12, servers, 5 * MS);
+        model_free(model);
+    }
+}
+
+static void test_clients_in_place_of_arrivals(void **state) {
+    (void)state;
+    struct station station = {STATION_EXPONENTIAL, 2, 0.5, 1 * MS};
+    struct model *model = station_build(&station);
+    assert_repair(model, (struct sim_config){.clients = 7, .think_ns = 3 * MS}, 7, 2, 3 * MS);
+    model_free(model);
+}
+
+/* Two stages: who takes the request is not who answers it, and the client comes back only then. */
+static void test_clients_wait_for_who_answers(void **state) {
+    (void)state;
+    struct station station = {STATION_EXPONENTIAL, 1, 0.5, 1 * MS};
+    struct model *model = station_build(&station);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->machine.cores = 2;
+    int get = model->nodes[model->pools[0].entry].edges[0].to;
+    int put = model->nodes[get].edges[0].to;
+    model->nodes[put].kind = NODE_PUT;
+    model->nodes[put].object = queue;
+    int pool = build_pool(model, 1, true);
+    int take = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, take, exponential(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, take);
+    struct sim_result result = simulate(model, (struct sim_config){.clients = 5, .think_ns = 1e-3});
+    /* Two stations that take turns with five customers: n / (n + 1) of the rate. */
+    assert_estimates(result.throughput_hz, 1000 * 5 / 6.0);
+    assert_int_equal(result.clients, 5);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_saturation_is_what_the_servers_can_do(void **state) {
+    (void)state;
+    struct station station = {STATION_EXPONENTIAL, 3, 0.1, 1 * MS};
+    struct model *model = station_build(&station);
+    struct sim_result result =
+        simulate(model, (struct sim_config){.is_saturated = true, .precision = 0.01});
+    assert_close(result.throughput_hz.mean, 3000, 0.02);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* D/M/1 at 0.8: of the response times that are exponential with rate mu (1 - s), s = exp(-mu a
+ * (1 - s)), and longer at random arrivals. */
+static void test_constant_arrivals_wait_less(void **state) {
+    (void)state;
+    struct station station = {STATION_EXPONENTIAL, 1, 0.1, 1 * MS};
+    struct model *model = station_build(&station);
+    double s = 0.5;
+    for (int i = 0; i < 200; i++)
+        s = exp(-(1 - s) / 0.8);
+    struct sim_config config = {.arrival_rate_hz = 800, .arrivals = ARRIVALS_CONSTANT};
+    struct sim_result result = simulate(model, config);
+    assert_estimates(result.response_ns, 1 * MS / (1 - s));
+    sim_result_free(&result);
+    config.arrivals = ARRIVALS_RECORDED; /* those are exponential */
+    result = simulate(model, config);
+    assert_estimates(result.response_ns, 5 * MS);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals_of_mm1),
@@ -182,6 +289,11 @@ int main(void) {
         cmocka_unit_test(test_a_bounded_queue_settles_above_saturation),
         cmocka_unit_test(test_recorded_values_vary_for_ever),
         cmocka_unit_test(test_a_run_that_ends_is_refused),
+        cmocka_unit_test(test_clients_of_the_model),
+        cmocka_unit_test(test_clients_in_place_of_arrivals),
+        cmocka_unit_test(test_clients_wait_for_who_answers),
+        cmocka_unit_test(test_saturation_is_what_the_servers_can_do),
+        cmocka_unit_test(test_constant_arrivals_wait_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
