@@ -106,11 +106,10 @@ static bool measure(const struct system *system, double utilisation, int seeds, 
     double start = seconds_now();
     crew_run(threads, 0, seeds, run_seed, &run);
     printf("%-7s %11.2f %6d  %8.2f %7.1f %% %6.1f %%  %8.2f %7.1f %% %6.1f %%  %7.2f %8.3f\n",
-           system->name, utilisation, seeds, run.mean.exact / MS,
-           100.0 * run.mean.covered / seeds, 100 * mean_of(run.mean.half_width, seeds),
-           run.p99.exact / MS, 100.0 * run.p99.covered / seeds,
-           100 * mean_of(run.p99.half_width, seeds), mean_of(run.events, seeds) * 1e-6,
-           (seconds_now() - start) / seeds);
+           system->name, utilisation, seeds, run.mean.exact / MS, 100.0 * run.mean.covered / seeds,
+           100 * mean_of(run.mean.half_width, seeds), run.p99.exact / MS,
+           100.0 * run.p99.covered / seeds, 100 * mean_of(run.p99.half_width, seeds),
+           mean_of(run.events, seeds) * 1e-6, (seconds_now() - start) / seeds);
     fflush(stdout);
     bool is_good = is_honest(&run.mean, seeds) && is_honest(&run.p99, seeds);
     free(run.mean.half_width);

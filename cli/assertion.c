@@ -1,5 +1,6 @@
 #include "cli/assertion.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -9,18 +10,19 @@
 static const struct metric {
     const char *name;
     enum unit unit;
-    size_t offset;      /* of its struct estimate in struct sim_result */
-    const char *needed; /* without which it is 0; NULL: nothing */
+    size_t offset;       /* of its struct estimate in struct sim_result */
+    const char *needed;  /* without which it is 0; NULL: nothing */
+    bool of_ending_runs; /* only */
 } metrics[] = {
-    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns), NULL},
-    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns), RESPONSES},
-    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns), RESPONSES},
-    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns), RESPONSES},
-    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns), RESPONSES},
-    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation), NULL},
-    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation), NULL},
-    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz), TASKS},
-    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks), TASKS},
+    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns), NULL, true},
+    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns), RESPONSES, false},
+    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns), RESPONSES, false},
+    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns), RESPONSES, false},
+    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns), RESPONSES, false},
+    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation), NULL, false},
+    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation), NULL, false},
+    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz), TASKS, false},
+    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks), TASKS, true},
 };
 
 static int find_metric(const char *text, size_t length) {
@@ -61,6 +63,10 @@ static double mean_of(const struct metric *metric, const struct sim_result *resu
 
 const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result) {
     const struct metric *metric = &metrics[assertion->metric];
+    if (result->regime != REGIME_ENDING && metric->of_ending_runs)
+        return "a load without an end";
+    if (result->regime > REGIME_STEADY && isnan(mean_of(metric, result)))
+        return "more to do than it can: response times grow without end";
     return mean_of(metric, result) > 0 ? NULL : metric->needed;
 }
 

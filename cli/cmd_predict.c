@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/assertion.h"
 #include "cli/command.h"
+#include "cli/load_table.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/repartition.h"
@@ -34,7 +35,8 @@ static const struct argp_option options_list[] = {
     {"threads", KEY_THREADS, "LIST", 0,
      "4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (as profiled)", 1},
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
-    {"precision", KEY_PRECISION, "SHARE", 0, "simulate until the interval is below 1% (1%)", 2},
+    {"precision", KEY_PRECISION, "SHARE", 0,
+     "simulate until the interval is below 1% (1%; of a load without an end 5%)", 2},
     {"assert", KEY_ASSERT, "BOUND", 0,
      "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
      "'throughput>100/s'",
@@ -83,8 +85,8 @@ static const struct argp_child children[] = {
 static const struct argp predict_argp = {
     .options = options_list,
     .parser = parse_predict,
-    .doc = "Simulates the model in each configuration, every combination of --threads and "
-           "--cores, and prints running time, throughput, response time and utilisation, each with "
+    .doc = "Simulates the model in each configuration, every combination of --threads, --cores and "
+           "load, and prints running time, throughput, response time and utilisation, each with "
            "the interval in which a real run is expected in 90 of 100 cases. Same model, same "
            "seed: same figures. A configuration in "
            "which the simulated threads come to wait for nothing, or whose number of threads the "
@@ -94,7 +96,9 @@ static const struct argp predict_argp = {
            "  persik predict --threads 1:32 --cores 1,2,4,8 --format csv\n"
            "  persik predict --threads workers=8,writers=2\n"
            "  persik predict --threads 1:16 --partition worker=fixed\n"
-           "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n",
+           "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
+           "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
+           "  persik predict --clients 1,16,64 --think 10ms\n",
     .children = children,
 };
 
@@ -105,6 +109,7 @@ struct sweep {
     struct int_list cores; /* {0}: the model's own */
     struct prediction *predictions;
     size_t count;
+    struct load_row *loads; /* one per prediction, where the load has no end; else NULL */
 };
 
 static void parse_sweep(const struct predict_options *options, struct sweep *sweep) {
@@ -117,28 +122,63 @@ static void parse_sweep(const struct predict_options *options, struct sweep *swe
         usage_error("%s", error.text);
 }
 
+/* One configuration under all loads. */
+static int run_loads(const struct predict_options *options, const struct model *model,
+                     const struct thread_choice *threads, int cores, struct sweep *sweep,
+                     struct error *error) {
+    const struct load_sweep *loads = &options->simulation.loads;
+    size_t total = sweep->threads.count * sweep->cores.count * loads->count;
+    for (size_t i = 0; i < loads->count; i++) {
+        struct sim_config config = options->simulation.config;
+        config.arrival_rate_hz = loads->items[i].rate_hz;
+        config.clients = loads->items[i].clients;
+        progress_show("simulating", (double)sweep->count / (double)total);
+        if (prediction_make(model, threads, cores, &config, &sweep->predictions[sweep->count],
+                            error) < 0)
+            return -1;
+        sweep->count++;
+    }
+    return 0;
+}
+
+/* Once for each configuration; its loads stand in a row. */
+static int find_saturations(const struct predict_options *options, const struct model *model,
+                            struct sweep *sweep, struct error *error) {
+    size_t n_loads = options->simulation.loads.count;
+    sweep->loads = memory_alloc(sweep->count, sizeof *sweep->loads);
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct load_row *row = &sweep->loads[i];
+        row->prediction = &sweep->predictions[i];
+        if (i % n_loads > 0)
+            row->saturation = sweep->loads[i - 1].saturation;
+        else if (load_find_saturation(model, row->prediction, &options->simulation.config,
+                                      &row->saturation, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int run_sweep(const struct predict_options *options, const struct model *model,
                      struct sweep *sweep, struct error *error) {
-    size_t total = sweep->threads.count * sweep->cores.count;
-    sweep->predictions = memory_alloc(total, sizeof *sweep->predictions);
-    for (size_t c = 0; c < sweep->cores.count; c++) {
-        for (size_t t = 0; t < sweep->threads.count; t++) {
-            progress_show("simulating", (double)sweep->count / (double)total);
-            if (prediction_make(model, &sweep->threads.items[t], sweep->cores.items[c],
-                                &options->simulation.config, &sweep->predictions[sweep->count],
-                                error) < 0)
-                return -1;
-            sweep->count++;
-        }
-    }
+    size_t configurations = sweep->threads.count * sweep->cores.count;
+    sweep->predictions =
+        memory_alloc(configurations * options->simulation.loads.count, sizeof *sweep->predictions);
+    int status = 0;
+    for (size_t c = 0; c < sweep->cores.count && status == 0; c++)
+        for (size_t t = 0; t < sweep->threads.count && status == 0; t++)
+            status = run_loads(options, model, &sweep->threads.items[t], sweep->cores.items[c],
+                               sweep, error);
+    if (status == 0 && load_is_endless(sweep->predictions, sweep->count))
+        status = find_saturations(options, model, sweep, error);
     progress_end();
-    return 0;
+    return status;
 }
 
 static void free_sweep(struct sweep *sweep) {
     for (size_t i = 0; i < sweep->count; i++)
         prediction_free(&sweep->predictions[i]);
     free(sweep->predictions);
+    free(sweep->loads);
     thread_sweep_free(&sweep->threads);
     free(sweep->cores.items);
 }
@@ -228,26 +268,10 @@ static void add_task_cells(struct table *table, const struct sim_result *result,
         add_predicted(table, response ? responses[i] : none, uncertainty, UNIT_TIME);
 }
 
-/* The one number of threads, where there is one. */
-static void add_threads_cell(struct table *table, const struct model *model,
-                             const struct prediction *prediction) {
-    int scaling = 0;
-    int threads = prediction->threads->all;
-    for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
-        scaling += model->pools[i].scales;
-        if (model->pools[i].scales)
-            threads = prediction->pool_threads[i];
-    }
-    if (prediction->threads->all || (prediction->threads->n_named == 0 && scaling == 1))
-        table_add_integer(table, threads);
-    else
-        table_add_text(table, prediction->threads->label);
-}
-
 static void add_sweep_row(struct table *table, const struct model *model,
                           const struct prediction *prediction, double compared_ns) {
     const struct sim_result *result = &prediction->result;
-    add_threads_cell(table, model, prediction);
+    prediction_add_threads(table, model, prediction);
     table_add_integer(table, prediction->cores);
     const struct uncertainty parts = prediction_uncertainty(model, prediction);
     double uncertainty = uncertainty_share(&parts);
@@ -364,7 +388,8 @@ enum { SHOWN_OBJECTS = 10 };
 
 static void print_details(const struct model *model, const struct sim_result *result) {
     struct table *pools = pool_table(model, result);
-    printf("\nTime of a thread:\n");
+    printf(result->regime == REGIME_ENDING ? "\nTime of a thread:\n"
+                                           : "\nTime of a thread, of what was simulated:\n");
     table_print_text(pools, stdout);
     table_free(pools);
     if (result->n_objects == 0)
@@ -462,10 +487,13 @@ static void print_sweep(const struct predict_options *options, const struct mode
                         const struct sweep *sweep) {
     struct table_column columns[SWEEP_COLUMNS];
     choose_columns(sweep, columns);
-    struct table *table = sweep_table(model, sweep, columns);
+    struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
+                                       : sweep_table(model, sweep, columns);
     switch (options->format) {
     case FORMAT_TABLE:
         table_print_text(table, stdout);
+        if (sweep->loads)
+            load_print_saturation(model, sweep->loads, sweep->count, stdout);
         if (explain_refusals(sweep) == 0 && sweep->count == 1)
             print_details(model, &sweep->predictions[0].result);
         print_reservations(model);
@@ -484,39 +512,43 @@ static void print_sweep(const struct predict_options *options, const struct mode
 
 /* ---- assertions ---- */
 
+static void say_failed(const struct assertion *assertion, const char *verb,
+                       const struct prediction *prediction, const char *why) {
+    char load[LOAD_BYTES];
+    fprintf(stderr, "persik: assertion '%s' %s with threads %s, cores %d%s: %s\n", assertion->text,
+            verb, prediction->threads->label, prediction->cores,
+            prediction_show_load(prediction, load), why);
+}
+
+/* Does the prediction keep it? If not, says why. */
+static bool check_assertion(const struct assertion *assertion,
+                            const struct prediction *prediction) {
+    if (prediction->no_figures) {
+        say_failed(assertion, "fails", prediction, "no figures");
+        return false;
+    }
+    const char *lack = assertion_lacks(assertion, &prediction->result);
+    if (lack) {
+        char *why = memory_format("the model has %s", lack);
+        say_failed(assertion, "cannot be checked", prediction, why);
+        free(why);
+        return false;
+    }
+    double value;
+    enum unit unit;
+    if (assertion_holds(assertion, &prediction->result, &value, &unit))
+        return true;
+    char text[QUANTITY_BYTES];
+    say_failed(assertion, "fails", prediction, quantity_show(value, unit, text));
+    return false;
+}
+
 static int check_assertions(const struct predict_options *options, const struct sweep *sweep) {
     int status = 0;
-    for (size_t a = 0; a < options->assertions.count; a++) {
-        const struct assertion *assertion = &options->assertions.items[a];
-        for (size_t i = 0; i < sweep->count; i++) {
-            const struct prediction *prediction = &sweep->predictions[i];
-            double value;
-            enum unit unit;
-            if (prediction->no_figures) {
-                fprintf(stderr,
-                        "persik: assertion '%s' fails with threads %s, cores %d: no figures\n",
-                        assertion->text, prediction->threads->label, prediction->cores);
+    for (size_t a = 0; a < options->assertions.count; a++)
+        for (size_t i = 0; i < sweep->count; i++)
+            if (!check_assertion(&options->assertions.items[a], &sweep->predictions[i]))
                 status = EXIT_ASSERTION;
-                continue;
-            }
-            const char *lack = assertion_lacks(assertion, &prediction->result);
-            if (lack) {
-                fprintf(stderr,
-                        "persik: assertion '%s' cannot be checked with threads %s, cores %d: the "
-                        "model has %s\n",
-                        assertion->text, prediction->threads->label, prediction->cores, lack);
-                status = EXIT_ASSERTION;
-                continue;
-            }
-            if (assertion_holds(assertion, &prediction->result, &value, &unit))
-                continue;
-            char text[QUANTITY_BYTES];
-            fprintf(stderr, "persik: assertion '%s' fails with threads %s, cores %d: %s\n",
-                    assertion->text, prediction->threads->label, prediction->cores,
-                    quantity_show(value, unit, text));
-            status = EXIT_ASSERTION;
-        }
-    }
     return status;
 }
 
@@ -552,6 +584,7 @@ int command_predict(int argc, char **argv) {
     struct predict_options options;
     argp_parse(&predict_argp, argc, argv, 0, NULL, &options);
     struct sweep sweep = {0};
+    simulation_options_finish(&options.simulation);
     parse_sweep(&options, &sweep);
     struct error error;
     struct model *model =

@@ -111,6 +111,9 @@ static void parse_configuration(const struct sensitivity_options *options,
         usage_error("--cores %s: these are %zu configurations: give one", options->cores,
                     cores.count);
     configuration->cores = cores.count ? cores.items[0] : 0;
+    if (options->simulation.loads.count != 1)
+        usage_error("%s: these are several loads: give one",
+                    options->simulation.arrivals ? "--arrivals" : "--clients");
     free(cores.items);
 }
 
@@ -129,6 +132,9 @@ struct analysis {
     size_t n_effects;
 };
 
+/* Of a run that settles: what comes before is left out. */
+#define WARMUP_SHARE 0.2
+
 static int find_effects(const struct sensitivity_options *options, struct analysis *analysis,
                         struct error *error) {
     size_t n = analysis->variations.count;
@@ -137,6 +143,11 @@ static int find_effects(const struct sensitivity_options *options, struct analys
     sensitivity.config.pool_threads = analysis->prediction.pool_threads;
     sensitivity.config.cores = analysis->prediction.cores;
     sensitivity.config.precision = options->precision;
+    if (analysis->prediction.result.regime == REGIME_STEADY) {
+        /* Pairs of runs of one length have most of their luck in common. */
+        sensitivity.config.horizon_ns = analysis->prediction.result.run_ns.mean;
+        sensitivity.config.warmup_ns = WARMUP_SHARE * sensitivity.config.horizon_ns;
+    }
     int status = 0;
     analysis->effects = memory_alloc(n + 1, sizeof *analysis->effects);
     for (size_t i = 0; i < n && status == 0; i++) {
@@ -162,6 +173,9 @@ static int analyse(const struct sensitivity_options *options,
     progress_end();
     if (status < 0 || prediction->no_figures)
         return status;
+    if (prediction->result.regime > REGIME_STEADY)
+        return error_set(error, "more load than this configuration can do, or too close to that: "
+                                "give less, or another configuration");
     analysis->variations =
         variations_of(analysis->model, prediction->pool_threads, &prediction->result, options->by);
     return find_effects(options, analysis, error);
@@ -375,6 +389,9 @@ int command_sensitivity(int argc, char **argv) {
     struct sensitivity_options options;
     argp_parse(&sensitivity_argp, argc, argv, 0, NULL, &options);
     struct configuration configuration = {0};
+    simulation_options_finish(&options.simulation);
+    options.simulation.config.arrival_rate_hz = options.simulation.loads.items[0].rate_hz;
+    options.simulation.config.clients = options.simulation.loads.items[0].clients;
     parse_configuration(&options, &configuration);
     struct error error;
     int status = run(&options, &configuration, &error);

@@ -48,6 +48,10 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -W "$(_persik_parts)" -- "$word")
         return
         ;;
+    --arrivals-kind)
+        mapfile -t COMPREPLY < <(compgen -W "poisson constant recorded" -- "$word")
+        return
+        ;;
     --what)
         mapfile -t COMPREPLY < <(compgen -W "trace stacks model" -- "$word")
         return

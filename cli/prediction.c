@@ -109,6 +109,7 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
         .threads = threads,
         .cores = cores ? cores : model->machine.cores,
         .pool_threads = pool_threads,
+        .load = {base->arrival_rate_hz, base->clients},
     };
     int *own_threads = thread_choice_resolve(&recorded, model, error);
     int status = own_threads ? simulate(model, base, own_threads, prediction, error) : -1;
@@ -129,6 +130,32 @@ void prediction_free(struct prediction *prediction) {
 }
 
 /* ---- what is to be said ---- */
+
+void prediction_add_threads(struct table *table, const struct model *model,
+                            const struct prediction *prediction) {
+    int scaling = 0;
+    int threads = prediction->threads->all;
+    for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
+        scaling += model->pools[i].scales;
+        if (model->pools[i].scales)
+            threads = prediction->pool_threads[i];
+    }
+    if (prediction->threads->all || (prediction->threads->n_named == 0 && scaling == 1))
+        table_add_integer(table, threads);
+    else
+        table_add_text(table, prediction->threads->label);
+}
+
+const char *prediction_show_load(const struct prediction *prediction, char text[LOAD_BYTES]) {
+    char rate[QUANTITY_BYTES];
+    text[0] = '\0';
+    if (prediction->load.rate_hz > 0)
+        snprintf(text, LOAD_BYTES, ", %s",
+                 quantity_show(prediction->load.rate_hz, UNIT_RATE, rate));
+    else if (prediction->load.clients > 0)
+        snprintf(text, LOAD_BYTES, ", %d clients", prediction->load.clients);
+    return text;
+}
 
 /* Stalls for each operation on an object of the model: what part of them went wrong. */
 static double stalled_share(const struct sim_result *result) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/sweep.h"
+#include "cli/table.h"
 #include "cli/uncertainty.h"
 #include "formats/model.h"
 #include "simulator/simulator.h"
@@ -14,6 +15,7 @@ struct prediction {
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
     int *pool_threads;
+    struct load_choice load;
     char *no_figures;         /* why there are none; NULL: there are */
     struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
 };
@@ -25,8 +27,8 @@ struct model *prediction_load_model(const char *directory, const char *path, str
 double prediction_recorded_cpu_ns(const struct model *model);
 
 /* Simulates one configuration, unless its rules are unknown; `base` gives everything but the pool
- * sizes and cores. `cores` 0 is the model's own number. 0, or -1 and `error`; prediction_free()
- * frees what it holds. */
+ * sizes and cores, the load too. `cores` 0 is the model's own number. 0, or -1 and `error`;
+ * prediction_free() frees what it holds. */
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
@@ -35,6 +37,14 @@ void prediction_free(struct prediction *prediction);
 /* How far the real run may be from it. */
 struct uncertainty prediction_uncertainty(const struct model *model,
                                           const struct prediction *prediction);
+
+/* The one number of threads, where there is one; else its label. */
+void prediction_add_threads(struct table *table, const struct model *model,
+                            const struct prediction *prediction);
+
+/* ", 500 /s", ", 64 clients", or nothing where the load is the model's own. Returns `text`. */
+enum { LOAD_BYTES = QUANTITY_BYTES + 8 };
+const char *prediction_show_load(const struct prediction *prediction, char text[LOAD_BYTES]);
 
 /* In which of both more of what the simulated threads did went wrong; `a` may be NULL: b. */
 const struct prediction *prediction_more_stalled(const struct prediction *a,

@@ -87,11 +87,17 @@ static struct estimate estimate_of(const double *changes, int n) {
     return (struct estimate){mean, t * sqrt(squares / (n - 1) / n)};
 }
 
+/* What has to be precise: runs that are cut are all of one length. */
+static enum effect_metric focus(const struct sensitivity *sensitivity, const struct pairs *pairs) {
+    bool is_cut = sensitivity->config.horizon_ns > 0;
+    return is_cut && !isnan(pairs->change[EFFECT_RESPONSE][0]) ? EFFECT_RESPONSE : EFFECT_RUN;
+}
+
 static bool is_enough(const struct sensitivity *sensitivity, const struct pairs *pairs) {
     if (pairs->n < MIN_PAIRS)
         return false;
     return pairs->n == MAX_PAIRS || pairs->events >= MAX_EVENTS ||
-           estimate_of(pairs->change[EFFECT_RUN], pairs->n).half_width <=
+           estimate_of(pairs->change[focus(sensitivity, pairs)], pairs->n).half_width <=
                sensitivity->config.precision;
 }
 

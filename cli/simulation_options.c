@@ -1,6 +1,7 @@
 #include "cli/simulation_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/options.h"
 #include "cli/prediction.h"
@@ -9,6 +10,9 @@ enum {
     KEY_PARTITION = 0x9000,
     KEY_SEED,
     KEY_ARRIVALS,
+    KEY_ARRIVALS_KIND,
+    KEY_CLIENTS,
+    KEY_THINK,
     KEY_HORIZON,
     KEY_WARMUP,
     KEY_WORKERS,
@@ -20,8 +24,17 @@ static const struct argp_option options_list[] = {
      "how the pool's work follows its threads, where that is unknown or wrong: shared (a supply, "
      "first come, first served), fixed (a total split equally) or perthread (each does all)",
      1},
-    {"arrivals", KEY_ARRIVALS, "RATE", 0, "open load: tasks arrive at 100/s, at random", 1},
-    {"horizon", KEY_HORIZON, "TIME", 0, "end each simulated run after 60s (when all is done)", 2},
+    {"arrivals", KEY_ARRIVALS, "RATES", 0,
+     "open load: tasks arrive at 500/s; or 100/s,200/s, or 100/s:1000/s:100/s", 1},
+    {"arrivals-kind", KEY_ARRIVALS_KIND, "KIND", 0,
+     "poisson: at random, constant, or recorded: with the recorded times between them (poisson)",
+     1},
+    {"clients", KEY_CLIENTS, "LIST", 0,
+     "closed load: so many clients, of whom each waits for its reply before it asks again", 1},
+    {"think", KEY_THINK, "TIME", 0, "what a client waits in between, on average (as in the model)",
+     1},
+    {"horizon", KEY_HORIZON, "TIME", 0,
+     "end each simulated run after 60s (when all is done, or has settled)", 2},
     {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
     {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
     {"workers", KEY_WORKERS, "N", 0, "threads to simulate with; the figures do not change (1)", 2},
@@ -45,6 +58,16 @@ double simulation_option_positive(const char *option, const char *text, enum uni
     return value;
 }
 
+static enum sim_arrivals parse_kind(const char *text) {
+    static const char *const names[] = {[ARRIVALS_POISSON] = "poisson",
+                                        [ARRIVALS_CONSTANT] = "constant",
+                                        [ARRIVALS_RECORDED] = "recorded"};
+    for (int i = 0; i <= ARRIVALS_RECORDED; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (enum sim_arrivals)i;
+    usage_error("--arrivals-kind %s: give poisson, constant or recorded", text);
+}
+
 static void add_repartition(struct simulation_options *options, const char *text) {
     struct error error;
     if (repartitions_add(&options->repartitions, text, &error) < 0)
@@ -65,8 +88,17 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
         options->model = argument;
         return 0;
     case KEY_ARRIVALS:
-        config->arrival_rate_hz =
-            simulation_option_positive("--arrivals", argument, UNIT_RATE, "100/s");
+        options->arrivals = argument;
+        return 0;
+    case KEY_ARRIVALS_KIND:
+        config->arrivals = parse_kind(argument);
+        options->has_kind = true;
+        return 0;
+    case KEY_CLIENTS:
+        options->clients = argument;
+        return 0;
+    case KEY_THINK:
+        config->think_ns = simulation_option_positive("--think", argument, UNIT_TIME, "10ms");
         return 0;
     case KEY_HORIZON:
         config->horizon_ns = simulation_option_positive("--horizon", argument, UNIT_TIME, "60s");
@@ -87,26 +119,43 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
 
 const struct argp simulation_argp = {.options = options_list, .parser = parse_simulation};
 
+void simulation_options_finish(struct simulation_options *options) {
+    struct error error;
+    if (options->arrivals && options->clients)
+        usage_error("--arrivals and --clients: a load is one or the other: leave one out");
+    if (options->has_kind && !options->arrivals)
+        usage_error("--arrivals-kind: say how many come, with --arrivals 500/s");
+    if (options->arrivals && options->config.think_ns > 0)
+        usage_error("--think: only clients think: give --clients 64, or leave it out");
+    if (load_sweep_parse(options->arrivals, options->clients, &options->loads, &error) < 0)
+        usage_error("%s", error.text);
+}
+
 void simulation_options_free(struct simulation_options *options) {
+    free(options->loads.items);
     free(options->repartitions.items);
 }
 
-static int check_arrivals(const struct simulation_options *options, const struct model *model,
-                          struct error *error) {
-    if (options->config.arrival_rate_hz == 0)
+static int check_load(const struct simulation_options *options, const struct model *model,
+                      struct error *error) {
+    if (!options->arrivals && !options->clients && options->config.think_ns == 0)
         return 0;
     for (size_t i = 0; i < model->n_objects; i++)
-        if (model->objects[i].interarrival_ns.kind != DIST_NONE)
+        if (model->objects[i].interarrival_ns.kind != DIST_NONE || model->objects[i].clients > 0)
             return 0;
-    return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: leave "
-                            "the option out");
+    return error_set(error,
+                     "%s: no queue of the model gets its tasks from outside: leave "
+                     "the option out",
+                     options->arrivals  ? "--arrivals"
+                     : options->clients ? "--clients"
+                                        : "--think");
 }
 
 struct model *simulation_options_load(const struct simulation_options *options,
                                       const char *directory, struct error *error) {
     struct model *model = prediction_load_model(directory, options->model, error);
     if (model && (repartitions_apply(&options->repartitions, model, error) < 0 ||
-                  check_arrivals(options, model, error) < 0)) {
+                  check_load(options, model, error) < 0)) {
         model_free(model);
         return NULL;
     }

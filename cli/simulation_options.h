@@ -6,16 +6,23 @@
 
 #include "cli/quantity.h"
 #include "cli/repartition.h"
+#include "cli/sweep.h"
 #include "simulator/simulator.h"
 
 struct simulation_options {
     const char *model;        /* NULL: the recording's */
-    struct sim_config config; /* seed, workers, arrivals, horizon, warm-up */
+    struct sim_config config; /* seed, workers, think time, kind of arrivals, horizon, warm-up */
+    const char *arrivals, *clients; /* as given; NULL: not */
+    bool has_kind;                  /* of arrivals */
+    struct load_sweep loads;        /* simulation_options_finish() reads them */
     struct repartitions repartitions;
 };
 
 /* Parses into a struct simulation_options. Bad values end the command with its usage's status. */
 extern const struct argp simulation_argp;
+
+/* After the last option: reads the loads; what contradicts itself ends the command. */
+void simulation_options_finish(struct simulation_options *options);
 
 void simulation_options_free(struct simulation_options *options);
 

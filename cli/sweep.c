@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/quantity.h"
 #include "cli/scope.h"
 
 /* ---- lists of numbers ---- */
@@ -64,6 +65,66 @@ int int_list_parse(const char *option, const char *text, int maximum, struct int
     } while (*place++ == ',');
     if (place[-1] != '\0')
         return list_failed(option, text, maximum, list, error);
+    return 0;
+}
+
+/* ---- loads ---- */
+
+static int rates_failed(const char *text, struct load_sweep *sweep, struct error *error) {
+    free(sweep->items);
+    *sweep = (struct load_sweep){0};
+    return error_set(error,
+                     "--arrivals %s: give rates such as 500/s, 100/s,200/s or 100/s:1000/s:100/s "
+                     "(step)",
+                     text);
+}
+
+/* RATE or RATE:RATE:RATE; `text` is cut to pieces. */
+static bool read_rates(char *text, struct load_sweep *sweep) {
+    double values[3];
+    int n = 0;
+    char *rest = NULL;
+    for (char *part = strtok_r(text, ":", &rest); part; part = strtok_r(NULL, ":", &rest))
+        if (n == 3 || quantity_parse(part, UNIT_RATE, &values[n]) < 0 || values[n++] <= 0)
+            return false;
+    if (n != 1 && n != 3)
+        return false;
+    double last = n == 3 ? values[1] : values[0], step = n == 3 ? values[2] : 1;
+    double steps = floor((last - values[0]) / step + 1e-9);
+    if (steps < 0 || steps + 1 > SWEEP_MAX_ITEMS - (double)sweep->count)
+        return false;
+    for (int i = 0; i <= steps; i++)
+        *VECTOR_ADD(sweep) = (struct load_choice){.rate_hz = values[0] + i * step};
+    return true;
+}
+
+static int parse_rates(const char *text, struct load_sweep *sweep, struct error *error) {
+    char *copy = memory_strdup(text);
+    char *rest = copy;
+    bool good = *text != '\0';
+    while (good && rest) {
+        char *part = strsep(&rest, ",");
+        good = read_rates(part, sweep);
+    }
+    free(copy);
+    return good ? 0 : rates_failed(text, sweep, error);
+}
+
+int load_sweep_parse(const char *arrivals, const char *clients, struct load_sweep *sweep,
+                     struct error *error) {
+    *sweep = (struct load_sweep){0};
+    if (arrivals)
+        return parse_rates(arrivals, sweep, error);
+    if (!clients) {
+        *VECTOR_ADD(sweep) = (struct load_choice){0};
+        return 0;
+    }
+    struct int_list list;
+    if (int_list_parse("--clients", clients, SWEEP_MAX_CLIENTS, &list, error) < 0)
+        return -1;
+    for (size_t i = 0; i < list.count; i++)
+        *VECTOR_ADD(sweep) = (struct load_choice){.clients = list.items[i]};
+    free(list.items);
     return 0;
 }
 

@@ -8,7 +8,12 @@
 #include "base/error.h"
 #include "formats/model.h"
 
-enum { SWEEP_MAX_THREADS = 100000, SWEEP_MAX_CORES = 100000, SWEEP_MAX_ITEMS = 10000 };
+enum {
+    SWEEP_MAX_THREADS = 100000,
+    SWEEP_MAX_CORES = 100000,
+    SWEEP_MAX_CLIENTS = 1000000,
+    SWEEP_MAX_ITEMS = 10000
+};
 
 struct int_list {
     int *items;
@@ -42,6 +47,23 @@ struct thread_sweep {
 int thread_sweep_parse(const char *option, const char *text, struct thread_sweep *sweep,
                        struct error *error);
 void thread_sweep_free(struct thread_sweep *sweep);
+
+/* What comes from outside; both 0: what the model says. */
+struct load_choice {
+    double rate_hz; /* open */
+    int clients;    /* closed */
+};
+
+struct load_sweep {
+    struct load_choice *items;
+    size_t count, capacity;
+};
+
+/* `arrivals`: rates, "100/s,200/s", "100/s:1000/s:100/s" (step) and mixtures; `clients`: a list as
+ * int_list_parse. At most one of them is not NULL; both NULL give the model's own load. On -1
+ * `error` names the option and the sweep is empty. The caller frees sweep->items. */
+int load_sweep_parse(const char *arrivals, const char *clients, struct load_sweep *sweep,
+                     struct error *error);
 
 /* Pool sizes for sim_config, one per model pool, freed by the caller. NULL and `error` for a pool
  * that the model has not (all its pools are listed) or when nothing in it scales.

@@ -179,6 +179,19 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
     return reason;
 }
 
+double uncertainty_share_of_open_response(double share, double busy) {
+    double left = 1 - busy * (1 + share);
+    return share < WIDEST * left ? share / left : INFINITY;
+}
+
+double uncertainty_share_of_closed_response(double share, double busy, double cycle) {
+    return share * (1 + busy * fmax(cycle - 1, 0));
+}
+
+double uncertainty_share_of_open_throughput(double share, double busy) {
+    return fmax(0, 1 - 1 / (busy * (1 + share)));
+}
+
 struct estimate uncertainty_widen(struct estimate estimate, double share) {
     estimate.half_width = hypot(estimate.half_width, share * estimate.mean);
     return estimate;

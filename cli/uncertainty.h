@@ -42,6 +42,19 @@ double uncertainty_share_of_cpu(const struct uncertainty *uncertainty);
  * what the model surely misses counts: a short run may have been disturbed unnoticed. */
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty);
 
+/* Under load. `share` is of a service time, `busy` of the capacity: throughput over the most there
+ * can be. INFINITY: the real program may be above saturation, or so near that an interval says
+ * nothing.
+ *
+ * A queue's response time is s / (1 - busy) where s is what it serves: what is longer by a share
+ * is answered much later near saturation. With clients, `cycle` is the mean time from one task to
+ * the next over the response time: where they think, more of an error is the response time's. */
+double uncertainty_share_of_open_response(double share, double busy);
+double uncertainty_share_of_closed_response(double share, double busy, double cycle);
+
+/* Open: all that comes is done, unless that may be more than can be. */
+double uncertainty_share_of_open_throughput(double share, double busy);
+
 /* An estimate with that in place of the simulation's interval, which it includes. `share` is of the
  * mean. */
 struct estimate uncertainty_widen(struct estimate estimate, double share);

@@ -158,6 +158,7 @@ static void free_object(struct object *object) {
     free(object->refilled_after.terms);
     free(object->service_ns.values);
     free(object->interarrival_ns.values);
+    free(object->think_ns.values);
     free(object->evidence);
 }
 

@@ -175,6 +175,9 @@ struct object {
     double servers;              /* disk only: requests served at once; 0 = all that come */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
+    double clients;       /* queue only: a closed population of so many from outside; 0 = none. Each
+                           * thinks, puts an item in, waits until its task ends, and begins anew */
+    struct dist think_ns; /* with clients; DIST_NONE: no time */
     size_t n_variables, n_conditions, n_sections; /* monitor only */
     struct monitor_variable *variables;
     char **conditions;

@@ -59,6 +59,7 @@ bool model_works_on(enum node_kind kind, enum object_kind object) {
 }
 
 #define MAX_INITIAL_ITEMS 1e7 /* each has a birth time in the simulator's memory */
+#define MAX_CLIENTS       1e6
 
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
 #define MAX_SERVERS    1e6
@@ -319,6 +320,50 @@ static int check_condition(const struct model *model, const struct object *objec
     return 0;
 }
 
+static bool ends_tasks(const struct model *model) {
+    for (size_t i = 0; i < model->n_nodes; i++)
+        if (model->nodes[i].kind == NODE_TASK_END)
+            return true;
+    return false;
+}
+
+static int check_arrivals(const struct object *object, const struct place *place,
+                          struct error *error) {
+    if (object->interarrival_ns.kind != DIST_NONE && object->kind != OBJECT_QUEUE)
+        return violation(PLACE_KEY(place, "interarrival_ns"), error,
+                         "only a queue has arrivals from outside");
+    if (check_dist(&object->interarrival_ns, "interarrival_ns", place, error))
+        return -1;
+    if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
+        return violation(PLACE_KEY(place, "interarrival_ns"), error,
+                         "arrivals without time between them never end");
+    return check_amount(object->arrivals, "arrivals", place, error);
+}
+
+static int check_clients(const struct model *model, const struct object *object,
+                         const struct place *place, struct error *error) {
+    if (check_amount(object->clients, "clients", place, error) ||
+        check_dist(&object->think_ns, "think_ns", place, error))
+        return -1;
+    if (object->clients == 0 && object->think_ns.kind != DIST_NONE)
+        return violation(PLACE_KEY(place, "think_ns"), error, "there are no clients who think");
+    if (object->clients == 0)
+        return 0;
+    if (object->kind != OBJECT_QUEUE)
+        return violation(PLACE_KEY(place, "clients"), error, "only a queue has clients");
+    if (object->clients > MAX_CLIENTS || object->clients != floor(object->clients))
+        return violation(PLACE_KEY(place, "clients"), error,
+                         "%g is no number of clients: give a whole one up to %g", object->clients,
+                         MAX_CLIENTS);
+    if (object->interarrival_ns.kind != DIST_NONE)
+        return violation(PLACE_KEY(place, "clients"), error,
+                         "a queue has either clients or arrivals from outside");
+    if (!ends_tasks(model))
+        return violation(PLACE_KEY(place, "clients"), error,
+                         "clients wait until their task ends, but no node is a task_end");
+    return 0;
+}
+
 static int check_object(const struct model *model, size_t i, struct error *error) {
     const struct object *object = &model->objects[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
@@ -332,14 +377,6 @@ static int check_object(const struct model *model, size_t i, struct error *error
         return violation(PLACE_KEY(place, "servers"), error,
                          "%g is no number of servers: at least 1, or 0 for no limit",
                          object->servers);
-    if (object->interarrival_ns.kind != DIST_NONE && object->kind != OBJECT_QUEUE)
-        return violation(PLACE_KEY(place, "interarrival_ns"), error,
-                         "only a queue has arrivals from outside");
-    if (check_dist(&object->interarrival_ns, "interarrival_ns", place, error))
-        return -1;
-    if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
-        return violation(PLACE_KEY(place, "interarrival_ns"), error,
-                         "arrivals without time between them never end");
     if (object->initial_items > MAX_INITIAL_ITEMS)
         return violation(PLACE_KEY(place, "initial_items"), error, "%g is more than %g",
                          object->initial_items, MAX_INITIAL_ITEMS);
@@ -349,7 +386,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
         check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
         check_amount(object->items_in_all, "items_in_all", place, error) ||
-        check_amount(object->arrivals, "arrivals", place, error) ||
+        check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
         check_dist(&object->service_ns, "service_ns", place, error) ||
         check_monitor_parts(model, object, place, error))
         return -1;

@@ -145,6 +145,8 @@ static const struct field object_fields[] = {
     NUMBER(object, servers, 1),
     DIST(object, interarrival_ns),
     NUMBER(object, arrivals, 0),
+    NUMBER(object, clients, 0),
+    DIST(object, think_ns),
     LIST(object, variables, variable_record),
     TEXTS(object, conditions),
     LIST(object, sections, section_record),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "simulator/clients.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
 #include "simulator/draws.h"
@@ -20,7 +21,8 @@ struct engine *engine_make(const struct plan *plan) {
     size_t n_cores = (size_t)plan->cores;
     size_t n_objects = (size_t)plan->n_objects;
     engine->plan = plan;
-    heap_init(&engine->clock, n_threads + n_cores + n_objects + 1);
+    heap_init(&engine->clock, n_threads + n_cores + n_objects + 2);
+    heap_init(&engine->thinking, (size_t)plan->n_clients);
     engine->queues = memory_alloc(n_cores, sizeof *engine->queues);
     for (size_t i = 0; i < n_cores; i++) {
         heap_init(&engine->queues[i].waiting, n_threads);
@@ -51,6 +53,7 @@ void engine_free(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_objects; i++)
         free(engine->objects[i].items);
     heap_free(&engine->clock);
+    heap_free(&engine->thinking);
     for (int i = 0; i < engine->plan->cores; i++) {
         heap_free(&engine->queues[i].waiting);
     }
@@ -113,6 +116,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .waits_since_ns = -1,
                 .locks_since_ns = -1,
                 .birth_ns = NAN,
+                .client = PLAN_NONE,
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
                 .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
                 .numbers = engine->numbers + (size_t)id * (size_t)plan->n_orders,
@@ -144,8 +148,10 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
             .capacity = object->capacity,
             .random = random_open(seed, STREAM_OBJECT, (uint64_t)i, 0),
         };
-        if (object->kind == OBJECT_QUEUE)
+        if (object->kind == OBJECT_QUEUE) {
             queue_reset(engine, i);
+            clients_reset(engine, i);
+        }
         if (object->kind == OBJECT_ORDER)
             order_reset(engine, object);
     }
@@ -157,6 +163,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->events = 0;
     engine->events_at_advance = 0;
     heap_clear(&engine->clock);
+    heap_clear(&engine->thinking);
     engine->turn_first = 0;
     engine->turn_n = 0;
     engine->alive_at_start = 0;
@@ -362,6 +369,8 @@ static void handle_event(struct engine *engine, int id) {
     id -= plan->cores;
     if (id == plan->n_objects)
         cpu_handle_tick(engine);
+    else if (id > plan->n_objects)
+        clients_come(engine);
     else
         queue_arrive(engine, id);
 }

@@ -107,6 +107,7 @@ struct thread {
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */
+    int client;            /* whose task it works on; PLAN_NONE */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -153,6 +154,7 @@ enum { SIDE_FIRST, SIDE_SECOND };
 struct item {
     double birth_ns;
     int kind;
+    int client; /* PLAN_NONE: of none */
 };
 
 struct shared {
@@ -216,7 +218,8 @@ struct engine {
     double counted_since_ns;  /* when the statistics began */
     double events;            /* node visits and clock events */
     double events_at_advance; /* `events` when the clock last moved */
-    struct heap clock;        /* ids: threads, then cores, then objects, then the tick */
+    struct heap clock;        /* ids: threads, cores, objects, the tick, the clients */
+    struct heap thinking;     /* clients, by when they come again */
     struct thread **turn;     /* FIFO of threads that go on at this instant */
     uint32_t turn_first, turn_n;
     struct thread *threads;

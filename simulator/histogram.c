@@ -22,14 +22,7 @@ void histogram_add(struct histogram *histogram, double value_ns) {
     histogram->buckets[bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1]++;
 }
 
-void histogram_join(struct histogram *histogram, const struct histogram *other) {
-    histogram->n += other->n;
-    histogram->sum_ns += other->sum_ns;
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        histogram->buckets[i] += other->buckets[i];
-}
-
-static double bucket_start(uint64_t bucket) {
+double histogram_start(uint64_t bucket) {
     uint64_t bits = (bucket + FIRST_BUCKET) << (MANTISSA_BITS - HISTOGRAM_BITS);
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -42,8 +35,8 @@ double histogram_quantile(const struct histogram *histogram, double share) {
     for (uint64_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
         double here = histogram->buckets[i];
         if (here > 0 && below + here >= rank)
-            return bucket_start(i) +
-                   (bucket_start(i + 1) - bucket_start(i)) * fmax(0, rank - below) / here;
+            return histogram_start(i) +
+                   (histogram_start(i + 1) - histogram_start(i)) * fmax(0, rank - below) / here;
         below += here;
     }
     return NAN;

@@ -19,8 +19,8 @@ struct histogram {
 void histogram_clear(struct histogram *histogram);
 void histogram_add(struct histogram *histogram, double value_ns);
 
-/* Adds all values of `other`. */
-void histogram_join(struct histogram *histogram, const struct histogram *other);
+/* The least value of a bucket. */
+double histogram_start(uint64_t bucket);
 
 /* The value below which `share` (0..1) of all values lie; NaN when there are none. */
 double histogram_quantile(const struct histogram *histogram, double share);

@@ -8,6 +8,7 @@
 
 #define MAX_THREADS 100000
 #define MAX_CORES   100000
+#define MAX_CLIENTS 1000000
 
 /* The arrays of a plan while they grow. */
 struct builder {
@@ -400,6 +401,75 @@ static void share_conditions(struct plan *plan) {
     }
 }
 
+/* ---- load from outside ---- */
+
+/* As many as keep every thread busy, and enough of them at the bottleneck that it never idles. */
+#define SATURATING_CLIENTS(threads) (500 + 20 * (threads))
+
+static bool has_load(const struct object *object) {
+    return object->interarrival_ns.kind != DIST_NONE || object->clients > 0;
+}
+
+/* The model's own times between arrivals, at another rate. */
+static int add_scaled_draw(struct builder *builder, const struct dist *dist, double mean) {
+    struct dist scaled = *dist;
+    double factor = mean / dist_mean(dist);
+    scaled.mean *= factor;
+    scaled.values = memory_alloc(dist->n_values, sizeof *scaled.values);
+    for (size_t i = 0; i < dist->n_values; i++)
+        scaled.values[i] = dist->values[i] * factor;
+    int draw = add_draw(builder, &scaled);
+    free(scaled.values);
+    return draw;
+}
+
+static int add_arrivals(struct builder *builder, const struct object *object,
+                        const struct sim_config *config) {
+    if (config->arrival_rate_hz <= 0)
+        return add_draw(builder, &object->interarrival_ns);
+    double mean = 1e9 / config->arrival_rate_hz;
+    if (config->arrivals == ARRIVALS_RECORDED)
+        return add_scaled_draw(builder, &object->interarrival_ns, mean);
+    bool is_constant = config->arrivals == ARRIVALS_CONSTANT;
+    struct dist dist = {.kind = is_constant ? DIST_CONSTANT : DIST_EXPONENTIAL, .mean = mean};
+    return add_draw(builder, &dist);
+}
+
+static int compile_clients(struct plan *plan, struct builder *builder, const struct object *object,
+                           struct plan_object *compiled, const struct sim_config *config,
+                           struct error *error) {
+    struct dist think = {.kind = DIST_EXPONENTIAL, .mean = config->think_ns};
+    compiled->first_client = plan->n_clients;
+    compiled->n_clients = config->is_saturated  ? SATURATING_CLIENTS(plan->n_threads)
+                          : config->clients > 0 ? config->clients
+                                                : (int)object->clients;
+    compiled->think = config->is_saturated   ? PLAN_NONE
+                      : config->think_ns > 0 ? add_draw(builder, &think)
+                                             : add_draw(builder, &object->think_ns);
+    plan->n_clients += compiled->n_clients;
+    plan->is_steady |= !(config->horizon_ns > 0);
+    if (plan->has_tasks)
+        return 0;
+    return error_set(error, "clients wait until their task ends, but the model marks no tasks: "
+                            "give a rate of arrivals instead");
+}
+
+static int compile_load(struct plan *plan, struct builder *builder, const struct object *object,
+                        struct plan_object *compiled, const struct sim_config *config,
+                        struct error *error) {
+    compiled->interarrival = compiled->think = PLAN_NONE;
+    if (!has_load(object))
+        return 0;
+    plan->is_open = true;
+    bool is_closed = object->clients > 0 && !(config->arrival_rate_hz > 0);
+    if (config->clients > 0 || config->is_saturated || is_closed)
+        return compile_clients(plan, builder, object, compiled, config, error);
+    compiled->interarrival = add_arrivals(builder, object, config);
+    plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
+    plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
+    return 0;
+}
+
 static int compile_object(struct plan *plan, struct builder *builder, int i,
                           const struct sim_config *config, struct error *error) {
     const struct object *object = &builder->model->objects[i];
@@ -428,7 +498,6 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .handed = object->handed,
         .order = object->kind == OBJECT_ORDER ? plan->n_orders++ : PLAN_NONE,
         .service = add_draw(builder, &object->service_ns),
-        .interarrival = add_draw(builder, &object->interarrival_ns),
     };
     compiled->first_side = compiled->condition_side = plan->n_sides;
     compiled->condition_next = i;
@@ -445,16 +514,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     else if (object->kind == OBJECT_QUEUE && compiled->amount < 1)
         return error_set(error, "queue %s would have room for %.0f items: give it at least 1",
                          object->name, compiled->amount);
-    if (compiled->interarrival == PLAN_NONE)
-        return 0;
-    plan->is_open = true;
-    if (config->arrival_rate_hz > 0) {
-        struct dist poisson = {.kind = DIST_EXPONENTIAL, .mean = 1e9 / config->arrival_rate_hz};
-        compiled->interarrival = add_draw(builder, &poisson);
-    }
-    plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
-    plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
-    return 0;
+    return compile_load(plan, builder, object, compiled, config, error);
 }
 
 /* Which nodes are in a loop that one with `stays` decides to leave. */
@@ -520,16 +580,26 @@ static double find_patience(const struct builder *builder, const struct plan *pl
 
 static int check_config(const struct model *model, const struct sim_config *config,
                         struct error *error) {
-    bool is_open = false;
-    for (size_t i = 0; i < model->n_objects; i++)
-        is_open |= model->objects[i].interarrival_ns.kind != DIST_NONE;
+    bool is_open = false, has_recorded = true;
+    for (size_t i = 0; i < model->n_objects; i++) {
+        is_open |= has_load(&model->objects[i]);
+        has_recorded &= !(model->objects[i].clients > 0);
+    }
     int cores = config->cores ? config->cores : model->machine.cores;
     if (cores < 1 || cores > MAX_CORES)
         return error_set(error, "a machine with %d cores: give it between 1 and %d", cores,
                          MAX_CORES);
     if (config->arrival_rate_hz < 0 || !isfinite(config->arrival_rate_hz))
         return error_set(error, "the arrival rate must be a number above 0");
-    if (config->arrival_rate_hz > 0 && !is_open)
+    if (config->clients < 0 || config->clients > MAX_CLIENTS || config->think_ns < 0 ||
+        !isfinite(config->think_ns))
+        return error_set(error, "%d clients who think for %g ns: give up to %d of them",
+                         config->clients, config->think_ns, MAX_CLIENTS);
+    if (config->arrival_rate_hz > 0 && config->clients > 0)
+        return error_set(error, "a load is either clients or a rate of arrivals: leave one out");
+    if (config->arrival_rate_hz > 0 && config->arrivals == ARRIVALS_RECORDED && !has_recorded)
+        return error_set(error, "the model has clients, no recorded arrivals: say how they come");
+    if ((config->arrival_rate_hz > 0 || config->clients > 0 || config->is_saturated) && !is_open)
         return error_set(error, "an arrival rate was given, but the model has no arrivals from "
                                 "outside: leave it out");
     if (config->warmup_ns < 0 || config->horizon_ns < 0 ||
@@ -561,6 +631,8 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
     plan->warmup_ns = config->warmup_ns;
     place_pools(plan, builder);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        plan->has_tasks |= model->nodes[i].kind == NODE_TASK_END;
 
     int status = 0;
     plan->objects = memory_alloc(model->n_objects, sizeof *plan->objects);

@@ -122,9 +122,10 @@ struct plan_object {
     bool when_empty;     /* ... if nothing was there before */
     bool handed;         /* queue: an item is kept for whom it has woken */
     int order;           /* which of a thread's numbers is for this order */
-    int service, interarrival; /* draws */
-    int first_side, n_sides;   /* what can be waited for, among that of all objects */
-    int first_variable;        /* monitor */
+    int service, interarrival, think; /* draws */
+    int first_client, n_clients;      /* of a closed population; 0: none */
+    int first_side, n_sides;          /* what can be waited for, among that of all objects */
+    int first_variable;               /* monitor */
     int first_section;
 };
 
@@ -163,9 +164,11 @@ struct plan {
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;
     double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */
-    bool is_open;       /* some queue has arrivals from outside */
+    bool is_open;       /* some queue has arrivals from outside, or clients */
     bool is_steady;     /* ... without an end, and the run has none: what it settles to is asked */
     double offered_hz;  /* arrivals of all queues; 0: none */
+    int n_clients;      /* of all queues */
+    bool has_tasks;     /* the model marks where they end */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;

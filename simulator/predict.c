@@ -138,6 +138,7 @@ static void fill_result(struct sim_result *result, const struct rows *rows) {
     *result = (struct sim_result){
         .growing = MODEL_NONE,
         .offered_hz = rows->plan->offered_hz,
+        .clients = rows->plan->n_clients,
         .replications = rows->n,
         .run_ns = estimate_of(rows, METRIC_RUN_NS),
         .tasks = estimate_of(rows, METRIC_TASKS),

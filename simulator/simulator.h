@@ -6,28 +6,37 @@
 #ifndef PERSIK_SIMULATOR_SIMULATOR_H
 #define PERSIK_SIMULATOR_SIMULATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "formats/model.h"
 
+enum sim_arrivals { ARRIVALS_POISSON, ARRIVALS_CONSTANT, ARRIVALS_RECORDED };
+
 struct sim_config {
     const int *pool_threads; /* one per model pool; 0 = the model's own number. NULL = all own */
     int cores;               /* 0 = the model's */
     uint64_t seed;
-    double precision;       /* stop when the running time's (open load: response time's) 95 %
-                             * half-width is below this share of its mean; 0 = 0.01, of a load
-                             * without an end 0.05 */
-    int min_replications;   /* 0 = 3; at least 2, since one run has no interval */
-    int max_replications;   /* 0 = 200 */
-    double max_events;      /* after so many no further replication counts, however wide the
-                             * intervals still are; 0 = 3e7, a second or two */
-    double arrival_rate_hz; /* > 0: replaces every queue's open arrivals by Poisson arrivals */
-    double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end;
-                             * where arrivals never end: what the run settles to, see steady.h */
-    double warmup_ns;       /* statistics start here, or later where a run is to settle */
-    int workers;            /* threads for the replications; 0 = 1 */
+    double precision;     /* stop when the running time's (open load: response time's) 95 %
+                           * half-width is below this share of its mean; 0 = 0.01, of a load
+                           * without an end 0.05 */
+    int min_replications; /* 0 = 3; at least 2, since one run has no interval */
+    int max_replications; /* 0 = 200 */
+    double max_events;    /* after so many no further replication counts, however wide the
+                           * intervals still are; 0 = 3e7, a second or two */
+    /* Load of every queue that has arrivals from outside, or clients: */
+    double arrival_rate_hz; /* > 0: arrivals at that rate instead, at random, at constant times or
+                             * with the model's own times between them */
+    enum sim_arrivals arrivals;
+    int clients;       /* > 0: so many clients instead (struct object) */
+    double think_ns;   /* > 0: mean of their think time, exponential; 0: the model's, or none */
+    bool is_saturated; /* clients who do not think, so many that one more would change nothing */
+    double horizon_ns; /* > 0: a run is cut here (models without an end); 0 = until all end;
+                        * where arrivals never end: what the run settles to, see steady.h */
+    double warmup_ns;  /* statistics start here, or later where a run is to settle */
+    int workers;       /* threads for the replications; 0 = 1 */
 };
 
 struct estimate {
@@ -65,6 +74,7 @@ struct sim_result {
     enum sim_regime regime;
     int growing;       /* REGIME_GROWING: the queue that grows fastest; else MODEL_NONE */
     double offered_hz; /* arrivals from outside, at all queues; 0: none */
+    int clients;       /* of all queues */
     int replications;
     double events;  /* node visits and clock events of all replications, for speed reporting */
     double stalls;  /* total number of times everything waited for nothing and the engine let the

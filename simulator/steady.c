@@ -11,19 +11,23 @@
 #include "simulator/histogram.h"
 
 #define REPLICATIONS      20
+#define CONFIDENCE        0.95
 #define DEFAULT_PRECISION 0.05
-#define DEFAULT_EVENTS    3e7
+#define DEFAULT_EVENTS    1e8
 
 /* In the first stage that is looked at, and in the measured window, of each replication. A 99th
  * percentile of its own needs that many. */
 #define LEAST_TASKS    500
-#define MEASURED_TASKS 2000
+#define MEASURED_TASKS 10000
 
 /* The measured window is at most so many times longer than all before it. */
 #define PILOT_SHARE 8
 
 /* How much longer than the pilot says: its idea of the scatter is rough, and mostly too low. */
-#define SAFETY 1.2
+#define SAFETY 1.5
+
+/* The interval of the 99th percentile may be so many times wider than that of the mean. */
+#define QUANTILE_PRECISION 1.5
 
 /* Of these are drifts and growth sure. A false drift costs one more stage, false growth the
  * figures. */
@@ -99,10 +103,11 @@ static struct estimate estimate_of(const struct stages *stages, size_t column) {
 /* What comes, where the model does not mark tasks. */
 static double fewest_tasks(const struct stages *stages) {
     double fewest = INFINITY;
+    if (!stages->plan->has_tasks)
+        return stages->plan->offered_hz * window_ns(stages) * 1e-9;
     for (int i = 0; i < REPLICATIONS; i++)
         fewest = fmin(fewest, stages->rows[i].row[METRIC_TASKS]);
-    double expected = stages->plan->offered_hz * window_ns(stages) * 1e-9;
-    return fewest > 0 ? fewest : expected > 0 ? expected : INFINITY;
+    return fewest;
 }
 
 /* ---- what the stages show ---- */
@@ -150,6 +155,8 @@ static bool grows(const struct stages *stages, int queue) {
 static int growing_queue(const struct stages *stages) {
     int fastest = PLAN_NONE;
     double most = 0;
+    if (stages->plan->offered_hz == 0)
+        return PLAN_NONE; /* there are no more than there are clients */
     for (int i = 0; i < stages->plan->n_objects; i++) {
         if (stages->plan->objects[i].kind != OBJECT_QUEUE || !grows(stages, i))
             continue;
@@ -162,23 +169,114 @@ static int growing_queue(const struct stages *stages) {
     return fastest;
 }
 
-/* What has to be precise. */
-static struct estimate focus(const struct stages *stages) {
-    static const size_t columns[] = {METRIC_RESPONSE_NS, METRIC_THROUGHPUT_HZ,
-                                     METRIC_CPU_UTILISATION};
-    struct estimate estimate = {0};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns && estimate.mean == 0; i++)
-        estimate = estimate_of(stages, columns[i]);
-    return estimate;
+/* ---- figures of all replications together ---- */
+
+/* `whole`, with the interval by how the replications' own values lie around it. */
+static struct estimate section(const struct stages *stages, double whole, size_t column) {
+    double n = 0, squares = 0;
+    for (int i = 0; i < REPLICATIONS; i++) {
+        double own = stages->rows[i].row[column];
+        if (isnan(own))
+            continue;
+        n++;
+        squares += (own - whole) * (own - whole);
+    }
+    if (n < 2)
+        return (struct estimate){n > 0 ? whole : 0, n > 0 ? INFINITY : 0};
+    double t = gsl_cdf_tdist_Pinv(0.5 + CONFIDENCE / 2, n - 1);
+    return (struct estimate){whole, t * sqrt(squares / (n - 1) / n)};
 }
 
-/* The window that an interval as narrow as wanted takes, by the scatter of this one. */
+/* How many more values than `share` of all are below some place: the mean over the replications,
+ * and the half width of its interval if the place were the quantile. As with a binomial's, the
+ * variance then is that seen here times share (1 - share) over what is seen here of both: few
+ * values above a place are few, and little scattered, together (score interval: Wilson 1927). */
+struct surplus {
+    double mean, half_width;
+};
+
+static struct surplus find_surplus(const struct stages *stages, const double *below, double share) {
+    double mean = 0, squares = 0, all = 0, all_below = 0;
+    for (int i = 0; i < REPLICATIONS; i++) {
+        double n = stages->engines[i]->response.n;
+        mean += (below[i] - share * n) / REPLICATIONS;
+        all += n;
+        all_below += below[i];
+    }
+    for (int i = 0; i < REPLICATIONS; i++) {
+        double own = below[i] - share * stages->engines[i]->response.n;
+        squares += (own - mean) * (own - mean);
+    }
+    double seen = all_below * (all - all_below) / (all * all);
+    double variance = seen > 0 ? squares / (REPLICATIONS - 1) * share * (1 - share) / seen : 0;
+    double t = gsl_cdf_tdist_Pinv(0.5 + CONFIDENCE / 2, REPLICATIONS - 1);
+    return (struct surplus){mean, t * sqrt(variance / REPLICATIONS)};
+}
+
+static double lowest(const struct surplus *surplus) {
+    return surplus->mean - surplus->half_width;
+}
+
+static double highest(const struct surplus *surplus) {
+    return surplus->mean + surplus->half_width;
+}
+
+/* Where a value that rises from `before` to `after` within a bucket is 0. */
+static double crossing(uint64_t bucket, double before, double after) {
+    double start = histogram_start(bucket), end = histogram_start(bucket + 1);
+    return after > before ? start + (end - start) * fmin(1, -before / (after - before)) : start;
+}
+
+/* The quantile of all response times, with an interval of those values of which the replications
+ * do not contradict that so many are below them. Quantiles of the single replications would
+ * scatter too little: what is rare is not in each of them. */
+static struct estimate read_quantile(const struct stages *stages, double share) {
+    double below[REPLICATIONS] = {0};
+    double middle = NAN, low = NAN, high = NAN;
+    struct surplus before = find_surplus(stages, below, share);
+    for (uint64_t b = 0; b < HISTOGRAM_BUCKETS; b++) {
+        uint32_t here = 0;
+        for (int i = 0; i < REPLICATIONS; i++) {
+            here |= stages->engines[i]->response.buckets[b];
+            below[i] += stages->engines[i]->response.buckets[b];
+        }
+        if (here == 0)
+            continue;
+        struct surplus after = find_surplus(stages, below, share);
+        if (isnan(low) && highest(&after) >= 0)
+            low = crossing(b, highest(&before), highest(&after));
+        if (isnan(middle) && after.mean >= 0)
+            middle = crossing(b, before.mean, after.mean);
+        if (lowest(&after) >= 0) {
+            high = crossing(b, lowest(&before), lowest(&after));
+            break;
+        }
+        before = after;
+    }
+    return (struct estimate){middle, fmax(high - middle, middle - low)};
+}
+
+/* ---- how long to measure ---- */
+
+/* What the window has to be multiplied by for an interval as narrow as wanted. */
+static double needed_factor(struct estimate estimate, double precision) {
+    double ratio = estimate.mean > 0 ? estimate.half_width / (precision * estimate.mean) : 0;
+    return SAFETY * ratio * ratio;
+}
+
+/* By the scatter of this stage's window. */
 static double needed_ns(const struct stages *stages) {
-    struct estimate estimate = focus(stages);
-    double ratio =
-        estimate.mean > 0 ? estimate.half_width / (stages->precision * estimate.mean) : 0;
-    double for_tasks = window_ns(stages) * MEASURED_TASKS / fewest_tasks(stages);
-    return fmax(SAFETY * ratio * ratio * window_ns(stages), for_tasks);
+    struct estimate mean = estimate_of(stages, METRIC_RESPONSE_NS);
+    double factor = MEASURED_TASKS / fewest_tasks(stages);
+    if (mean.mean > 0) {
+        factor = fmax(factor, needed_factor(mean, stages->precision));
+        factor = fmax(factor, needed_factor(read_quantile(stages, 0.99),
+                                            QUANTILE_PRECISION * stages->precision));
+    } else {
+        factor = fmax(
+            factor, needed_factor(estimate_of(stages, METRIC_CPU_UTILISATION), stages->precision));
+    }
+    return factor * window_ns(stages);
 }
 
 /* How much further the events that are left would do, at the pace so far. */
@@ -196,6 +294,12 @@ static double first_ns(const struct plan *plan) {
     return fmax(some, plan->warmup_ns);
 }
 
+/* What seems to grow is looked at again, long enough to tell how much. */
+static double growth_ns(const struct stages *stages) {
+    double wanted = window_ns(stages) * MEASURED_TASKS / fewest_tasks(stages);
+    return fmax(fmin(wanted, affordable_ns(stages)), window_ns(stages));
+}
+
 /* Doubles until it can be said how long to measure. */
 static int run_pilot(struct stages *stages, struct steady *steady, struct error *error) {
     if (go_on(stages, first_ns(stages->plan), error) < 0)
@@ -204,6 +308,9 @@ static int run_pilot(struct stages *stages, struct steady *steady, struct error 
         if (go_on(stages, 2 * stages->now_ns, error) < 0)
             return -1;
         bool has_few = fewest_tasks(stages) < LEAST_TASKS;
+        if (!has_few && growing_queue(stages) != PLAN_NONE &&
+            go_on(stages, stages->now_ns + growth_ns(stages), error) < 0)
+            return -1;
         steady->growing = has_few ? PLAN_NONE : growing_queue(stages);
         if (steady->growing != PLAN_NONE) {
             steady->regime = REGIME_GROWING;
@@ -239,33 +346,18 @@ static int run_stages(struct stages *stages, struct steady *steady, struct error
     return 0;
 }
 
-/* ---- figures of all replications together ---- */
-
-/* `whole`, with the interval by how the replications' own values lie around it. */
-static struct estimate section(const struct stages *stages, double whole, size_t column) {
-    double n = 0, squares = 0;
-    for (int i = 0; i < REPLICATIONS; i++) {
-        double own = stages->rows[i].row[column];
-        if (isnan(own))
-            continue;
-        n++;
-        squares += (own - whole) * (own - whole);
-    }
-    if (n < 2)
-        return (struct estimate){n > 0 ? whole : 0, n > 0 ? INFINITY : 0};
-    double t = gsl_cdf_tdist_Pinv(0.975, n - 1);
-    return (struct estimate){whole, t * sqrt(squares / (n - 1) / n)};
-}
-
 static void read_responses(const struct stages *stages, struct steady *steady) {
-    struct histogram *all = memory_alloc(1, sizeof *all);
-    for (int i = 0; i < REPLICATIONS; i++)
-        histogram_join(all, &stages->engines[i]->response);
-    steady->response_ns = section(stages, all->sum_ns / all->n, METRIC_RESPONSE_NS);
-    steady->response_p50_ns = section(stages, histogram_quantile(all, 0.50), METRIC_P50_NS);
-    steady->response_p95_ns = section(stages, histogram_quantile(all, 0.95), METRIC_P95_NS);
-    steady->response_p99_ns = section(stages, histogram_quantile(all, 0.99), METRIC_P99_NS);
-    free(all);
+    double n = 0, sum_ns = 0;
+    for (int i = 0; i < REPLICATIONS; i++) {
+        n += stages->engines[i]->response.n;
+        sum_ns += stages->engines[i]->response.sum_ns;
+    }
+    if (n == 0)
+        return; /* the model marks no tasks */
+    steady->response_ns = section(stages, sum_ns / n, METRIC_RESPONSE_NS);
+    steady->response_p50_ns = read_quantile(stages, 0.50);
+    steady->response_p95_ns = read_quantile(stages, 0.95);
+    steady->response_p99_ns = read_quantile(stages, 0.99);
 }
 
 int steady_find(const struct plan *plan, const struct sim_config *config, struct steady *steady,
@@ -280,8 +372,7 @@ int steady_find(const struct plan *plan, const struct sim_config *config, struct
     };
     for (int i = 0; i < REPLICATIONS; i++)
         stages.engines[i] = engine_make(plan);
-    *steady =
-        (struct steady){.growing = PLAN_NONE, .n = REPLICATIONS, .replications = stages.rows};
+    *steady = (struct steady){.growing = PLAN_NONE, .n = REPLICATIONS, .replications = stages.rows};
     int status = run_stages(&stages, steady, error);
     if (status == 0)
         read_responses(&stages, steady);

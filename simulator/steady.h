@@ -12,9 +12,11 @@
  * Then follows one measured window of that length. Its figures alone count, and its length was
  * settled before: no interval is printed because it happened to be narrow.
  *
- * Quantiles: of all replications' response times together, which has far less bias than the mean
- * of short quantiles; the interval is from how the replications' own lie around it (sectioning:
- * Nakayama 2014, Confidence intervals for quantiles using sectioning). The mean likewise.
+ * Quantiles are those of all replications' response times together, which have far less bias than
+ * a mean of each one's own. Their intervals are the values of which the replications do not
+ * contradict that so many responses are below them (steady.c): intervals from each one's own
+ * quantiles, as sectioning makes them (Nakayama 2014), were too narrow by 12 to 30 % where the
+ * replications are short, since the rare long responses come in few clusters.
  *
  * Above saturation nothing settles: some queue grows in all replications, and is never empty in
  * the last half of the time. That is told instead. */

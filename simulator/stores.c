@@ -115,7 +115,8 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
     double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
     for (long i = 0; i < count; i++)
-        add_item(engine, object, (struct item){birth_ns, node_of(engine, thread)->item_kind});
+        add_item(engine, object,
+                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client});
     return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 
@@ -162,6 +163,7 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
     struct item item = remove_item(engine, object);
     thread->birth_ns = item.birth_ns;
     thread->item_kind = item.kind;
+    thread->client = item.client;
     object->taken++;
     if (is_used_up(engine, object))
         store_close(engine, thread, object);
@@ -172,7 +174,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, (struct item){engine->now_ns, 0});
+    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -187,7 +189,7 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, (struct item){engine->now_ns, 0});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = planned->arrivals;
@@ -197,7 +199,7 @@ void queue_reset(struct engine *engine, int object) {
 void queue_arrive(struct engine *engine, int object) {
     struct shared *queue = &engine->objects[object];
     if ((double)queue->n_items < queue->amount)
-        add_item(engine, queue, (struct item){engine->now_ns, 0});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
     else
         queue->dropped++;
     announce_items(engine, NULL, queue);
@@ -207,4 +209,9 @@ void queue_arrive(struct engine *engine, int object) {
     }
     engine->arrivals_ended = true;
     store_close(engine, NULL, queue);
+}
+
+void queue_bring(struct engine *engine, int object, int client) {
+    add_item(engine, &engine->objects[object], (struct item){engine->now_ns, 0, client});
+    announce_items(engine, NULL, &engine->objects[object]);
 }

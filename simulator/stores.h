@@ -22,4 +22,7 @@ void queue_reset(struct engine *engine, int object);
 /* An item arrives from outside. */
 void queue_arrive(struct engine *engine, int object);
 
+/* The same from a client, who waits for room where there is none. */
+void queue_bring(struct engine *engine, int object, int client);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "simulator/clients.h"
 #include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
@@ -21,6 +22,8 @@ static enum progress end_task(struct engine *engine, struct thread *thread) {
     if (!isnan(thread->birth_ns))
         histogram_add(&engine->response, engine->now_ns - thread->birth_ns);
     thread->birth_ns = NAN;
+    clients_leave(engine, thread->client);
+    thread->client = PLAN_NONE;
     return PROGRESS_YES;
 }
 

@@ -92,6 +92,14 @@ check_numbers() {
     refuses 2 "--seed" predict --model "$model" --seed -1
     refuses 2 "--precision" predict --model "$model" --precision 0
     refuses 2 "--arrivals" predict --model "$model" --arrivals fast
+    refuses 2 "--arrivals" predict --model "$model" --arrivals 1/s:9/s
+    refuses 2 "poisson, constant or recorded" predict --model "$model" --arrivals-kind bursts
+    refuses 2 "with --arrivals" predict --model "$model" --arrivals-kind constant
+    refuses 2 "--clients" predict --model "$model" --clients 0
+    refuses 2 "--think" predict --model "$model" --think never
+    refuses 2 "leave one out" predict --model "$model" --clients 4 --arrivals 10/s
+    refuses 2 "only clients think" predict --model "$model" --arrivals 10/s --think 5ms
+    refuses 2 "several loads" sensitivity --model "$model" --arrivals 10/s,20/s
     refuses 2 "--assert" predict --model "$model" --assert 'run<5'
     refuses 2 "--format" predict --model "$model" --format xml
     refuses 2 "--rate" profile --rate 0 /bin/true
@@ -119,6 +127,45 @@ check_prediction() {
     [ $status -eq 3 ] && grep -q "'run<500ms' fails with threads 1, cores 2" err
     report $? "a failed --assert exits 3 and names the configuration"
     succeeds "a kept --assert exits 0" predict --model "$model" --assert 'run<500ms'
+}
+
+# Two workers of 2 ms on two cores: 1000 requests per second at most.
+check_load() {
+    server=$here/data/server.json
+    run predict --model "$server" --arrivals 200/s,1200/s --format csv
+    # column NAME of the last line
+    column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { last = $c } END { print last }' out; }
+    [ "$(column load)" = "above saturation" ] && [ -z "$(column response_ns)" ] && [ -z "$(column response_p99_ns)" ]
+    report $? "above saturation there is no response time"
+    awk -v most="$(column saturation_hz)" -v grows="$(column growth_hz)" \
+        'BEGIN { exit !(most > 980 && most < 1020 && grows > 150 && grows < 250) }'
+    report $? "the saturation point is found, and how fast the queue grows beyond it"
+    run predict --model "$server" --arrivals 200/s,1200/s
+    grep -q "threads own, cores 2: 10[0-9][0-9] /s\|threads own, cores 2: 99[0-9] /s" out &&
+        grep -q "1200 /s: requests grows by" out
+    report $? "people are told the saturation and what grows"
+    run predict --model "$server" --clients 1,16 --think 10ms --format csv
+    awk -v hz="$(column throughput_hz)" 'BEGIN { exit !(hz > 900 && hz < 1000) }'
+    report $? "clients come back when they have their reply"
+    run predict --model "$server" --arrivals 200/s,1500/s --assert 'p99<50ms'
+    [ $status -eq 3 ] && grep -q "'p99<50ms' cannot be checked with threads own, cores 2, 1500 /s" err &&
+        ! grep -q "200 /s" err
+    report $? "an assertion on a response time fails above saturation and names the load"
+    succeeds "an assertion is kept below saturation" predict --model "$server" --arrivals 200/s --assert 'p99<50ms'
+    run predict --model "$server" --assert 'run<5s'
+    [ $status -eq 3 ] && grep -q "without an end" err
+    report $? "a load without an end has no running time to assert"
+    succeeds "constant arrivals" predict --model "$server" --arrivals 500/s --arrivals-kind constant
+    succeeds "recorded arrivals at another rate" predict --model "$server" --arrivals 500/s --arrivals-kind recorded
+    "$persik" predict --model "$server" --arrivals 900/s --format json --workers 3 >other 2>err
+    run predict --model "$server" --arrivals 900/s --format json --workers 1
+    [ -s out ] && cmp -s out other
+    report $? "figures under load do not depend on the number of workers"
+    run sensitivity --model "$server" --arrivals 500/s --format csv
+    [ $status -eq 0 ] && grep -q "^worker,.*seen" out
+    report $? "sensitivity under load"
+    refuses 1 "more load than" sensitivity --model "$server" --arrivals 5000/s
+    refuses 1 "from outside" predict --model "$model" --clients 10
 }
 
 # edit_model FROM TO: the hand-written model with one text replaced.
@@ -575,6 +622,7 @@ check_without_root() {
 check_words
 check_numbers
 check_prediction
+check_load
 check_bad_models
 check_bad_programs
 check_recording

@@ -29,7 +29,16 @@ static void write_time(FILE *out, double ns) {
         fprintf(out, "%.3g us", ns / 1e3);
 }
 
-/* A monitor's label has its variables, too. */
+/* What comes from outside, allocated. */
+static char *load_of(const struct object *object) {
+    if (object->clients > 0)
+        return memory_format(": %.0f clients", object->clients);
+    if (object->interarrival_ns.kind != DIST_NONE)
+        return memory_format(": %.3g/s arrive", 1e9 / dist_mean(&object->interarrival_ns));
+    return memory_strdup("");
+}
+
+/* A monitor's label has its variables, too, and a queue's its load. */
 static void write_label(const struct object *object, FILE *out) {
     char *label = memory_strdup(object->name);
     for (size_t v = 0; v < object->n_variables; v++) {
@@ -37,7 +46,11 @@ static void write_label(const struct object *object, FILE *out) {
         free(label);
         label = longer;
     }
-    write_quoted(out, label);
+    char *load = load_of(object);
+    char *whole = memory_format("%s%s", label, load);
+    write_quoted(out, whole);
+    free(whole);
+    free(load);
     free(label);
 }
 

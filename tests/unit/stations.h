@@ -88,7 +88,8 @@ enum { STATION_MOST = 4000 }; /* customers */
  * As often as it goes from above n to n, where one is served and nobody comes, it goes up across n.
  */
 static inline void station_customers_md1(double load, double *at_most) {
-    double more[STATION_MOST], present[STATION_MOST]; /* more than so many come meanwhile: Poisson */
+    double more[STATION_MOST],
+        present[STATION_MOST]; /* more than so many come meanwhile: Poisson */
     double comers = exp(-load), nobody = comers;
     more[0] = 1 - comers;
     for (int i = 1; i < STATION_MOST; i++) {

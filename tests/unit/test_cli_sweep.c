@@ -208,6 +208,55 @@ static void a_number_for_a_model_where_nothing_scales_is_refused(void **state) {
     thread_sweep_free(&sweep);
 }
 
+static void assert_rates(const char *text, const double *expected, size_t n) {
+    struct load_sweep sweep;
+    struct error error;
+    assert_int_equal(load_sweep_parse(text, NULL, &sweep, &error), 0);
+    assert_int_equal(sweep.count, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(sweep.items[i].rate_hz == expected[i]);
+        assert_int_equal(sweep.items[i].clients, 0);
+    }
+    free(sweep.items);
+}
+
+static void rates_are_listed_and_stepped(void **state) {
+    (void)state;
+    assert_rates("500/s", (double[]){500}, 1);
+    assert_rates("0.5/s,20", (double[]){0.5, 20}, 2);
+    assert_rates("100/s:300/s:100/s,1000/s", (double[]){100, 200, 300, 1000}, 4);
+    assert_rates("100/s:250/s:100/s", (double[]){100, 200}, 2);
+}
+
+static void malformed_rates_are_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "",     ",",           "fast",        "0/s",     "-5/s", "1/s:2/s",
+        "1/s,", "1/s:2/s:0/s", "5/s:1/s:1/s", "1:2:3:4", "5ms",  "1/s:1e9/s:1/s"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct load_sweep sweep;
+        struct error error;
+        assert_int_equal(load_sweep_parse(bad[i], NULL, &sweep, &error), -1);
+        assert_non_null(strstr(error.text, "--arrivals"));
+        assert_null(sweep.items);
+    }
+}
+
+static void clients_are_listed_like_threads(void **state) {
+    (void)state;
+    struct load_sweep sweep;
+    struct error error;
+    assert_int_equal(load_sweep_parse(NULL, "1,16:64:16", &sweep, &error), 0);
+    assert_int_equal(sweep.count, 5);
+    assert_int_equal(sweep.items[4].clients, 64);
+    free(sweep.items);
+    assert_int_equal(load_sweep_parse(NULL, "0", &sweep, &error), -1);
+    assert_non_null(strstr(error.text, "--clients"));
+    assert_int_equal(load_sweep_parse(NULL, NULL, &sweep, &error), 0);
+    assert_int_equal(sweep.count, 1); /* the model's own */
+    free(sweep.items);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_ranges_and_steps_are_expanded_in_order),
@@ -222,6 +271,9 @@ int main(void) {
         cmocka_unit_test(without_threads_the_profiled_sizes_are_used),
         cmocka_unit_test(an_unknown_pool_is_refused_and_the_known_ones_listed),
         cmocka_unit_test(a_number_for_a_model_where_nothing_scales_is_refused),
+        cmocka_unit_test(rates_are_listed_and_stepped),
+        cmocka_unit_test(malformed_rates_are_refused),
+        cmocka_unit_test(clients_are_listed_like_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

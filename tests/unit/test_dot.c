@@ -55,10 +55,24 @@ static void names_are_quoted(void **state) {
     free(text);
 }
 
+static void what_comes_from_outside_is_drawn(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int open = build_object(model, OBJECT_QUEUE, 0);
+    int closed = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[open].interarrival_ns = exponential(5e6);
+    model->objects[closed].clients = 64;
+    char *text = drawing_of(model);
+    assert_non_null(strstr(text, "queue-0: 200/s arrive"));
+    assert_non_null(strstr(text, "queue-1: 64 clients"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_objects_edges_and_the_machine_are_drawn),
         cmocka_unit_test(names_are_quoted),
+        cmocka_unit_test(what_comes_from_outside_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,6 +413,15 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[2].service_ns.sharers", model->objects[2].service_ns.sharers = 0);
     REFUSED("objects[0].interarrival_ns", model->objects[0].interarrival_ns = constant(5));
     REFUSED("objects[1].interarrival_ns", model->objects[1].interarrival_ns = constant(0));
+    REFUSED("objects[0].clients", model->objects[0].clients = 5);
+    REFUSED("objects[1].clients", model->objects[1].clients = -1);
+    REFUSED("objects[1].clients", model->objects[1].clients = 1.5);
+    REFUSED("objects[1].clients", model->objects[1].clients = 1e12);
+    REFUSED("objects[1].clients",
+            (model->objects[1].clients = 5, model->objects[1].interarrival_ns = constant(5)));
+    REFUSED("objects[1].think_ns", model->objects[1].think_ns = constant(5));
+    REFUSED("objects[1].think_ns.mean",
+            (model->objects[1].clients = 5, model->objects[1].think_ns = constant(-5)));
     REFUSED("objects[1].initial_items", model->objects[1].initial_items = 1e12);
     REFUSED("objects[1].amount.base", model->objects[1].amount.base = NAN);
     REFUSED("pools[0].profiled_threads", model->pools[0].profiled_threads = -1);
