@@ -153,6 +153,7 @@ enum { SIDE_FIRST, SIDE_SECOND };
 struct item {
     double birth_ns;
     int kind;
+    struct thread *owner; /* nobody else takes it; NULL: anyone does */
 };
 
 struct shared {

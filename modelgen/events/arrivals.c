@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 
-#define SWEEPS   60 /* of Gibbs sampling, ... */
-#define BURN_IN  10 /* ... the first of which still remember where it began */
+#define SWEEPS        60    /* of Gibbs sampling, ... */
+#define BURN_IN       10    /* ... the first of which still remember where it began */
 #define KS_5_PER_CENT 1.358 /* D * sqrt(n) is larger in 5 % of samples (Kolmogorov 1933) */
 
 struct estimator {
@@ -109,8 +109,7 @@ static void test_randomness(struct estimator *estimator) {
         gsl_sort(waits, 1, arrivals->n_waited);
         arrivals->distance = distance_from_exponential(waits, arrivals->n_waited);
     }
-    arrivals->is_random =
-        arrivals->distance * sqrt((double)arrivals->n_waited) <= KS_5_PER_CENT;
+    arrivals->is_random = arrivals->distance * sqrt((double)arrivals->n_waited) <= KS_5_PER_CENT;
     free(waits);
 }
 

@@ -25,8 +25,8 @@ struct uses {
 
 /* False: it is no such call. */
 static bool use_of(const struct trace_record *record, struct use *use) {
-    bool on_file = api_catalog[record->api].object == ON_FILE ||
-                   api_catalog[record->api].object == ON_SOCKET;
+    bool on_file =
+        api_catalog[record->api].object == ON_FILE || api_catalog[record->api].object == ON_SOCKET;
     use->time_ns = trace_end_ns(record);
     switch (trace_op(record)) {
     case OP_ACCEPT:

@@ -84,8 +84,7 @@ static void describe_arrivals(struct rewriter *rewriter) {
         double share = queue->arrivals / (double)arrivals->n;
         queue->interarrival_ns =
             arrivals->is_random || queue->arrivals < 3
-                ? (struct dist){.kind = DIST_EXPONENTIAL,
-                                .mean = 1e9 / (arrivals->rate_hz * share)}
+                ? (struct dist){.kind = DIST_EXPONENTIAL, .mean = 1e9 / (arrivals->rate_hz * share)}
                 : recorded_gaps(rewriter, queue);
         queue->evidence = memory_format(
             "%.0f requests, %.4g/s; for %.0f %% of all a thread waited, whose waits are %.3f "
@@ -191,9 +190,8 @@ static void insert_ends(const struct rewriter *rewriter) {
         for (; e < n && ends[e].thread == thread; e++) {
             const struct trace_record *write = shown(rewriter, ends[e]);
             added[of_thread++] = (struct event_insertion){
-                ends[e].number, {.start_ns = trace_end_ns(write),
-                                 .api = ROLE_task_end,
-                                 .context = write->context}};
+                ends[e].number,
+                {.start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context}};
         }
         event_log_insert(rewriter->log, thread, added, of_thread);
     }
@@ -213,8 +211,8 @@ static void drop_start_and_stop(const struct rewriter *rewriter) {
     for (struct event_cursor at = event_cursor_of_run(&rewriter->log->trace);
          event_cursor_next(&at);)
         dropped[at.thread][at.number] =
-            is_timed(at.event) && (trace_end_ns(at.event) < requests->from_ns ||
-                                   at.event->start_ns >= requests->to_ns);
+            is_timed(at.event) &&
+            (trace_end_ns(at.event) < requests->from_ns || at.event->start_ns >= requests->to_ns);
     event_log_drop_all(rewriter->log, dropped);
 }
 

@@ -160,10 +160,10 @@ static void *run_shared_loop(void *argument) {
     return NULL;
 }
 
-static void accept_into_loops(int n_loops) {
+static void accept_into_loops(int n_loops, unsigned how) {
     int connection;
     for (int next = 0; (connection = accept(listener, NULL, NULL)) >= 0; next++)
-        watch(loops[next % n_loops], connection, n_loops == 1 ? EPOLLONESHOT : 0, EPOLL_CTL_ADD);
+        watch(loops[next % n_loops], connection, how, EPOLL_CTL_ADD);
     eventfd_write(stop_event, 1);
 }
 
@@ -219,7 +219,7 @@ int main(int argc, char **argv) {
         pthread_create(&workers[i], NULL, routine, &loops[own ? i : 0]);
     tell_port(argv[3]);
     if (own || shared)
-        accept_into_loops(own ? threads : 1);
+        accept_into_loops(own ? threads : 1, own ? 0 : EPOLLONESHOT);
     else if (routine == take_connections)
         accept_into_queue();
     for (int i = 0; i < threads; i++)
