@@ -18,10 +18,10 @@ struct arrivals {
     size_t n;        /* requests */
     size_t n_waited; /* for so many a thread waited: their times are known */
     double rate_hz;
-    double distance; /* of the waits in vain from exponential ones: Kolmogorov and Smirnov's D */
-    bool is_random;  /* not distinguishable from random arrivals, at a level of 5 % */
-    double
-        response_ns; /* from arrival to the last byte of the answer, mean of all, over all draws */
+    double distance;    /* of the waits in vain from exponential ones: Kolmogorov and Smirnov's D */
+    bool is_random;     /* not distinguishable from random arrivals, at a level of 5 % */
+    double response_ns; /* from arrival to the last byte of the answer, mean of all and of several
+                           draws */
 };
 
 /* Of at least two requests. arrivals_free() ends it. */

@@ -1,10 +1,11 @@
 /* server KIND THREADS PORT-FILE: a server whose requests are computation. It listens on a free port
- * of the loopback interface, writes its number into the file, and ends upon SIGTERM.
+ * of the loopback interface, writes its number and its process id into the file, and ends upon
+ * SIGTERM.
  *
  *   queue    main accepts, and hands the connections to the threads by a bounded queue
  *   accept   each thread accepts for itself
- *   epoll    main accepts; each thread has an event loop of its own with every THREADS-th
- * connection shared   main accepts; all threads wait for the same connections
+ *   epoll    main accepts, and gives connections in turn to the threads, each with its event loop
+ *   shared   main accepts; all threads wait for the same connections
  *
  * A request is a line of REQUEST_BYTES: how many rounds to compute. The answer is as long. With
  * `queue` and `accept` a connection is for one request, else for many. */
@@ -190,7 +191,7 @@ static void tell_port(const char *port_file) {
     snprintf(part, sizeof part, "%s.part", port_file);
     FILE *file = fopen(part, "w");
     check(file != NULL, part);
-    fprintf(file, "%d\n", ntohs(address.sin_port));
+    fprintf(file, "%d %d\n", ntohs(address.sin_port), getpid());
     fclose(file);
     check(rename(part, port_file) == 0, port_file);
 }
