@@ -180,14 +180,13 @@ static void find_rate(struct arrivals *arrivals) {
     arrivals->rate_hz = (double)(arrivals->n - 1) * 1e9 / (last_ns - first_ns);
 }
 
-/* When the wait for it began, or the last one before it came, if that was later. */
-static double vain_wait_ns(const struct estimator *estimator, size_t r) {
+/* How long nothing had come when the request did, at least since `waits_ns`, when the first of
+ * those that waited then began to. Which of them takes it may depend on when it comes. */
+static double vain_wait_ns(const struct estimator *estimator, size_t r, double waits_ns) {
     const struct request *ended = request(estimator, r);
-    const struct trace_thread *thread = &estimator->trace->threads[ended->wait.thread];
-    double from_ns = (double)thread->records[ended->wait.number].start_ns;
     if (r > 0 && request(estimator, r - 1)->source == ended->source)
-        from_ns = fmax(from_ns, (double)request(estimator, r - 1)->to_ns);
-    return fmax((double)ended->to_ns - from_ns, 0);
+        waits_ns = fmax(waits_ns, to_ns(estimator, r - 1));
+    return fmax((double)ended->to_ns - waits_ns, 0);
 }
 
 /* How far the sorted values are from exponential ones of mean 1. */
@@ -201,17 +200,23 @@ static double distance_from_exponential(const double *sorted, size_t n) {
     return distance;
 }
 
-/* Each source has its share of the arrivals. */
+/* Each source has its share of the arrivals. From the last request of each to its first. */
 static void test_randomness(struct estimator *estimator) {
     struct arrivals *arrivals = estimator->arrivals;
+    const struct request_source *sources = estimator->requests->sources.items;
     double *waits = memory_alloc(arrivals->n, sizeof *waits);
-    for (size_t r = 0; r < arrivals->n; r++) {
-        if (!is_waited_for(request(estimator, r)))
+    double waits_ns = INFINITY;
+    for (size_t r = arrivals->n; r-- > 0;) {
+        const struct request *ended = request(estimator, r);
+        const struct request_source *source = &sources[ended->source];
+        if (r + 1 == arrivals->n || request(estimator, r + 1)->source != ended->source)
+            waits_ns = source->idle_ns < UINT64_MAX ? (double)source->idle_ns : INFINITY;
+        if (!is_waited_for(ended))
             continue;
-        const struct request_source *source =
-            &estimator->requests->sources.items[request(estimator, r)->source];
-        waits[arrivals->n_waited++] = vain_wait_ns(estimator, r) * arrivals->rate_hz / 1e9 *
-                                      (double)source->n_requests / (double)arrivals->n;
+        const struct trace_thread *thread = &estimator->trace->threads[ended->wait.thread];
+        waits_ns = fmin(waits_ns, (double)thread->records[ended->wait.number].start_ns);
+        waits[arrivals->n_waited++] = vain_wait_ns(estimator, r, waits_ns) * arrivals->rate_hz /
+                                      1e9 * (double)source->n_requests / (double)arrivals->n;
     }
     if (arrivals->n_waited > 0) {
         gsl_sort(waits, 1, arrivals->n_waited);

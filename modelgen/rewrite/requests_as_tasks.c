@@ -142,29 +142,33 @@ static void show_idle(const struct rewriter *rewriter, struct request_event even
     event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
 }
 
-/* The request that the thread took last before this call; NULL: none. */
-static const struct request *last_taken(const struct rewriter *rewriter,
-                                        struct request_event event) {
+/* The request of the same source that the thread took last before this call, or, if it took none,
+ * any. */
+static const struct request *request_like(const struct rewriter *rewriter,
+                                          const struct request_idle *wait) {
     const struct requests *requests = rewriter->requests;
-    const struct request *last = NULL;
+    const struct request *last = NULL, *any = NULL;
     for (size_t r = 0; r < requests->all.count; r++) {
         const struct request *request = &requests->all.items[r];
-        if (request->take.thread == event.thread && request->take.number < event.number &&
+        if (request->source != wait->source)
+            continue;
+        any = request;
+        if (request->take.thread == wait->event.thread &&
+            request->take.number < wait->event.number &&
             (!last || request->take.number > last->take.number))
             last = request;
     }
-    return last;
+    return last ? last : any;
 }
 
 /* Nothing more came: where and what the thread would have taken is what it took before. */
-static void show_last(const struct rewriter *rewriter, struct request_event event) {
-    const struct request *before = last_taken(rewriter, event);
-    if (!before)
-        return;
-    uint32_t context = shown(rewriter, before->take)->context;
-    struct trace_record *last = event_log_change(rewriter->log, event.thread, event.number);
+static void show_last(const struct rewriter *rewriter, const struct request_idle *wait) {
+    const struct request *like = request_like(rewriter, wait);
+    uint32_t context = shown(rewriter, like->take)->context;
+    struct trace_record *last =
+        event_log_change(rewriter->log, wait->event.thread, wait->event.number);
     last->api = ROLE_get;
-    last->object = queue_of_request(rewriter, before)->object;
+    last->object = queue_of_request(rewriter, like)->object;
     last->context = context;
     last->value = 0;
     last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
@@ -218,10 +222,13 @@ static void drop_start_and_stop(const struct rewriter *rewriter) {
 
 static void show_calls(const struct rewriter *rewriter) {
     const struct requests *requests = rewriter->requests;
-    for (size_t i = 0; i < requests->idle.count; i++)
-        show_idle(rewriter, requests->idle.items[i]);
-    for (size_t i = 0; i < requests->last.count; i++)
-        show_last(rewriter, requests->last.items[i]);
+    for (size_t i = 0; i < requests->idle.count; i++) {
+        const struct request_idle *wait = &requests->idle.items[i];
+        if (wait->is_last)
+            show_last(rewriter, wait);
+        else
+            show_idle(rewriter, wait->event);
+    }
     for (size_t r = 0; r < requests->all.count; r++)
         show_take(rewriter, &requests->all.items[r]);
     insert_ends(rewriter);

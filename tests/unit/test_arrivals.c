@@ -85,6 +85,47 @@ static void the_response_time_has_the_wait_that_nobody_saw(void **state) {
     end(&busy);
 }
 
+/* As epoll does: it wakes the thread that began to wait last. */
+static struct trace *serve_by_two(double mean_ns) {
+    struct trace *trace = builder_new_with_workers(2);
+    trace->meta.has_wakes = true;
+    uint64_t random = 1;
+    double arrival_ns = 1000, waits_since[3] = {0, 1000, 1000};
+    for (int i = 0; i < REQUESTS; i++) {
+        arrival_ns += -mean_ns * log(random_unit(&random));
+        int thread = waits_since[2] < arrival_ns && waits_since[2] > waits_since[1] ? 2 : 1;
+        if (waits_since[thread] >= arrival_ns)
+            thread = 3 - thread;
+        uint64_t asks = (uint64_t)waits_since[thread];
+        uint64_t start = (uint64_t)fmax(waits_since[thread], arrival_ns);
+        builder_record(trace, thread, "accept", asks, start - asks + 1, LISTENER, TRACE_NO_CONTEXT,
+                       CONNECTION + thread);
+        if (start > asks)
+            builder_run(trace, thread, 0, start, start + 1, start + SERVICE_NS, false);
+        builder_record(trace, thread, "read", start + 1, 1, (uint64_t)CONNECTION + (uint64_t)thread,
+                       TRACE_NO_CONTEXT, BYTES);
+        builder_record(trace, thread, "write", start + SERVICE_NS - 2, 2,
+                       (uint64_t)CONNECTION + (uint64_t)thread, TRACE_NO_CONTEXT, BYTES);
+        builder_record(trace, thread, "close", start + SERVICE_NS, 1,
+                       (uint64_t)CONNECTION + (uint64_t)thread, TRACE_NO_CONTEXT, 0);
+        waits_since[thread] = (double)start + SERVICE_NS + 2;
+    }
+    builder_finish(trace, (uint64_t)arrival_ns + 10 * SERVICE_NS);
+    return trace;
+}
+
+static void which_of_the_waiting_threads_is_woken_tells_nothing(void **state) {
+    (void)state;
+    struct trace *trace = serve_by_two(SERVICE_NS / 0.4);
+    struct requests requests = requests_find(trace);
+    struct arrivals arrivals = arrivals_estimate(trace, &requests);
+    assert_true(arrivals.n_waited > REQUESTS / 2);
+    assert_true(arrivals.is_random);
+    arrivals_free(&arrivals);
+    requests_free(&requests);
+    trace_free(trace);
+}
+
 static void even_arrivals_are_not_random(void **state) {
     (void)state;
     struct estimate even = estimate(SERVICE_NS / 0.5, false);
@@ -127,6 +168,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_arrivals_are_told_though_most_were_not_waited_for),
         cmocka_unit_test(the_response_time_has_the_wait_that_nobody_saw),
+        cmocka_unit_test(which_of_the_waiting_threads_is_woken_tells_nothing),
         cmocka_unit_test(even_arrivals_are_not_random),
         cmocka_unit_test(arrivals_that_were_waited_for_are_known),
         cmocka_unit_test(times_that_are_drawn_are_in_order_and_possible),

@@ -122,6 +122,23 @@ static void the_last_wait_finds_nothing_more(void **state) {
     end(&shown, trace);
 }
 
+/* In the model it is one of the threads that take from the queue. */
+static void a_thread_that_never_got_a_request_waits_like_the_others(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    int late = builder_thread(trace, "worker", MAIN);
+    on(trace, late, "accept", LISTENER, 2000, 7 * EACH_NS, -1);
+    builder_unfinished(trace, late);
+    builder_finish(trace, 7 * EACH_NS);
+    struct shown shown = show(trace);
+    const struct trace_record *wait = shown_call(&shown.log, late, 0);
+    assert_int_equal(wait->api, ROLE_get);
+    assert_int_equal(wait->object, shown.queues.items[0].object);
+    assert_int_equal(wait->context, shown_call(&shown.log, WORKER, 0)->context);
+    assert_true(wait->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
 /* Main accepts, the workers serve in turn. */
 static void a_request_ends_in_the_thread_that_answers(void **state) {
     (void)state;
@@ -330,6 +347,7 @@ int main(void) {
         cmocka_unit_test(an_accepted_connection_is_taken_from_outside),
         cmocka_unit_test(the_answers_last_write_ends_the_task),
         cmocka_unit_test(the_last_wait_finds_nothing_more),
+        cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
         cmocka_unit_test(a_request_ends_in_the_thread_that_answers),
         cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
         cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),
