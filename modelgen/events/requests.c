@@ -235,6 +235,8 @@ static void take_by_read(struct finder *finder) {
         struct request request = found->all.items[r];
         if (request_event_is_none(request.wait))
             continue; /* it was there when its connection was accepted */
+        request.from_ns =
+            trace_end_ns(record_of(finder, finder->connections.items[request.source].accept));
         request.source =
             source_with_key(finder, poll_key(finder, request.wait), false, request.take.thread);
         found->all.items[kept++] = request;
@@ -315,7 +317,13 @@ static struct waits find_waits(const struct finder *finder) {
     return waits;
 }
 
-/* What nobody waited for came after the last moment at which a thread did. */
+static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t most_ns) {
+    uint64_t later_ns = a_ns > b_ns ? a_ns : b_ns;
+    return later_ns < most_ns ? later_ns : most_ns;
+}
+
+/* What nobody waited for came after the last moment at which a thread did, and after its connection
+ * or, where that is the request, the first call that could take it. */
 static void bound_times(struct finder *finder) {
     struct requests *found = finder->found;
     struct waits waits = find_waits(finder);
@@ -324,7 +332,7 @@ static void bound_times(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         if (r == 0 || request->source != found->all.items[r - 1].source)
-            empty_ns = 0;
+            empty_ns = found->sources.items[request->source].accepts ? request->to_ns : 0;
         for (; w < waits.count && (waits.items[w].source < request->source ||
                                    (waits.items[w].source == request->source &&
                                     waits.items[w].from_ns < request->to_ns));
@@ -332,7 +340,7 @@ static void bound_times(struct finder *finder) {
             if (waits.items[w].source == request->source && waits.items[w].to_ns > empty_ns)
                 empty_ns = waits.items[w].to_ns;
         if (request_event_is_none(request->wait))
-            request->from_ns = empty_ns < request->to_ns ? empty_ns : request->to_ns;
+            request->from_ns = later(request->from_ns, empty_ns, request->to_ns);
     }
     free(waits.items);
 }

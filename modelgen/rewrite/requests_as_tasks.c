@@ -124,7 +124,14 @@ static const struct trace_record *shown(const struct rewriter *rewriter,
     return &rewriter->log->trace.threads[event.thread].records[event.number];
 }
 
-/* The rest of a call that waited is computation for the request. */
+/* When the wait is over. The rest of a call that accepts is computation for the request; one that
+ * only waits for descriptors has nothing else to do than to sleep and come back, for which the
+ * model has a cost. */
+static uint64_t end_of_wait(const struct rewriter *rewriter, const struct request *request) {
+    bool accepts = request->wait.number == request->take.number;
+    return accepts ? request->to_ns : trace_end_ns(shown(rewriter, request->wait));
+}
+
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
     uint32_t context = shown(rewriter, request->take)->context;
     bool waited = !request_event_is_none(request->wait);
@@ -134,7 +141,7 @@ static void show_take(const struct rewriter *rewriter, const struct request *req
     take->object = queue_of_request(rewriter, request)->object;
     take->context = context;
     take->value = 0;
-    take->duration_ns = waited ? request->to_ns - take->start_ns : 0;
+    take->duration_ns = waited ? end_of_wait(rewriter, request) - take->start_ns : 0;
     take->flags = waited ? TRACE_WAITED : 0;
 }
 
