@@ -89,6 +89,28 @@ compiled() {
     command=("bin/$name" "${@:3}")
 }
 
+# served RATE REQUESTS ROUNDS KIND THREADS: tests/programs/server.c. `beside` is what loads each run of it, and ends it.
+served() {
+    local source
+    for source in server server_load; do
+        gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "tests/programs/$source.c" -o "bin/$source" -lm -lpthread || return 1
+    done
+    command=(bin/server "$4" "$5" port)
+    load_each_run "$@" &
+    beside=$!
+}
+load_each_run() {
+    local port pid connections=0
+    [ "$4" = queue ] || [ "$4" = accept ] || connections=32
+    while :; do
+        until [ -s port ]; do sleep 0.05; done
+        read -r port pid <port
+        rm port
+        "${with[@]}" bin/server_load "$port" "$1" "$2" "$3" "$connections"
+        kill "$pid"
+    done
+}
+
 # Instead of that of programs.sh, whose files are as large as measurements need: half of a step.
 corpus_for() { "$root/bench/corpus" $(($2 / 2)) "golden-$1.corpus"; }
 
@@ -114,6 +136,10 @@ prepare() {
         with_threads 2
         command=("${concrete[@]}")
         ;;
+    server)
+        read -ra flags <<<"$flags"
+        served "${flags[@]}" "${words[@]}" || return 1
+        ;;
     *) compiled "$what" "$flags" "${words[@]}" || return 1 ;;
     esac
     if [ -n "$catalog" ]; then
@@ -125,7 +151,7 @@ prepare() {
 # The files that build-model reads come to $golden/NAME. What was disturbed by something else that took the
 # machine is recorded again.
 record_one() {
-    local name=$1 options try
+    local name=$1 options try beside=
     prepare >"$scratch/log" 2>&1 || return 1
     for ((try = 1; try <= tries; try++)); do
         timeout 300 "${with[@]}" "$persik" profile -q "${options[@]}" -o recording -- "${command[@]}" >"$scratch/log" 2>&1 || return 1
@@ -133,6 +159,7 @@ record_one() {
         is_undisturbed recording && break
         [ "$try" -lt "$tries" ] || say "$name: something else took the machine each time"
     done
+    [ -z "$beside" ] || kill "$beside"
     mkdir -p "$golden/$name"
     find recording -type f \( -name trace.persik -o -name static.json -o -name sample.json -o -name catalog \
         -o -name 'evictions-*.persik' \) -exec cp -t "$golden/$name" {} +

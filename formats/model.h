@@ -166,8 +166,9 @@ struct object {
     bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
                      * have passed as well, and their waits end with "no" */
     double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
-    int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
-                   * order of their creation; MODEL_NONE */
+    int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
+                   * of their creation; queue: each arrival from outside is for one of the pool's
+                   * threads, at random, and nobody else takes it; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */
     double items_in_all;         /* queue only: it is closed when so many have been taken; 0: never.
                                   * Nobody waits for ever before: see docs/formats.md */

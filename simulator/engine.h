@@ -155,6 +155,7 @@ struct item {
     double birth_ns;
     int kind;
     int client; /* PLAN_NONE: of none */
+    struct thread *owner; /* nobody else takes it; NULL: anyone does */
 };
 
 struct shared {

@@ -112,7 +112,7 @@ struct plan_object {
     bool in_rounds;      /* order: a thread's n-th turn comes with the n-th pass */
     bool in_groups;      /* order: whose turn it is leads those who wait ... */
     double led_cpu_ns;   /* ... at this cost for each */
-    int dealt_to;        /* order: pool; MODEL_NONE */
+    int dealt_to;        /* order, queue: pool; MODEL_NONE */
     bool condition;      /* who waits sleeps on a condition variable ... */
     int condition_side;  /* ... whose state is that of these sides: its own or another's */
     int condition_next;  /* the next object that has the same, in a ring; itself: there is no other

@@ -81,9 +81,26 @@ static void add_item(struct engine *engine, struct shared *queue, struct item it
     queue->items[at < queue->capacity ? at : at - queue->capacity] = item;
 }
 
-static struct item remove_item(struct engine *engine, struct shared *queue) {
+static struct item *item_at(const struct shared *queue, size_t place) {
+    size_t at = queue->first + place;
+    return &queue->items[at < queue->capacity ? at : at - queue->capacity];
+}
+
+/* The first that is for this thread; n_items: there is none. */
+static size_t find_item(const struct shared *queue, const struct thread *thread) {
+    size_t place = 0;
+    while (place < queue->n_items && item_at(queue, place)->owner &&
+           item_at(queue, place)->owner != thread)
+        place++;
+    return place;
+}
+
+/* Those in front of it move up by one. */
+static struct item remove_item(struct engine *engine, struct shared *queue, size_t place) {
     shared_touch(engine, queue);
-    struct item item = queue->items[queue->first];
+    struct item item = *item_at(queue, place);
+    for (; place > 0; place--)
+        *item_at(queue, place) = *item_at(queue, place - 1);
     if (++queue->first == queue->capacity)
         queue->first = 0;
     queue->n_items--;
@@ -116,7 +133,7 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
     for (long i = 0; i < count; i++)
         add_item(engine, object,
-                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client});
+                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client, NULL});
     return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 
@@ -158,9 +175,11 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
     wait_open(engine, thread, object);
     wait_drop_claim(thread, object, SIDE_TAKERS);
     thread->wanted = 1;
-    if (items_for_others(engine, object) < 1 || is_used_up(engine, object))
+    size_t place = find_item(object, thread);
+    if (items_for_others(engine, object) < 1 || place == object->n_items ||
+        is_used_up(engine, object))
         return lack(engine, thread, object, SIDE_TAKERS);
-    struct item item = remove_item(engine, object);
+    struct item item = remove_item(engine, object, place);
     thread->birth_ns = item.birth_ns;
     thread->item_kind = item.kind;
     thread->client = item.client;
@@ -174,7 +193,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
+    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, NULL});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -189,20 +208,45 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, NULL});
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = planned->arrivals;
     schedule_arrival(engine, object);
 }
 
+/* The thread that what comes to the queue is dealt to; `number`: of the connection by which it
+ * comes. NULL: anyone takes it. */
+static struct thread *owner_of(struct engine *engine, const struct shared *queue, uint32_t number) {
+    int dealt_to = engine_planned(engine, queue)->dealt_to;
+    if (dealt_to == MODEL_NONE)
+        return NULL;
+    const struct plan_pool *pool = &engine->plan->pools[dealt_to];
+    return &engine->threads[(uint32_t)pool->first_thread + number % (uint32_t)pool->threads];
+}
+
+/* Requests of an open load come by any connection. */
+static struct thread *owner_of_arrival(struct engine *engine, struct shared *queue) {
+    int dealt_to = engine_planned(engine, queue)->dealt_to;
+    uint32_t threads = dealt_to == MODEL_NONE ? 1 : (uint32_t)engine->plan->pools[dealt_to].threads;
+    return owner_of(engine, queue, threads > 1 ? random_below(&queue->random, threads) : 0);
+}
+
+static void announce_arrival(struct engine *engine, struct shared *queue, struct thread *owner) {
+    if (!owner)
+        announce_items(engine, NULL, queue);
+    else if (owner->waits_in == &queue->waiters[SIDE_TAKERS])
+        wait_wake(engine, NULL, owner);
+}
+
 void queue_arrive(struct engine *engine, int object) {
     struct shared *queue = &engine->objects[object];
+    struct thread *owner = owner_of_arrival(engine, queue);
     if ((double)queue->n_items < queue->amount)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, owner});
     else
         queue->dropped++;
-    announce_items(engine, NULL, queue);
+    announce_arrival(engine, queue, owner);
     if (--queue->arrivals_left > 0) {
         schedule_arrival(engine, object);
         return;
@@ -212,6 +256,8 @@ void queue_arrive(struct engine *engine, int object) {
 }
 
 void queue_bring(struct engine *engine, int object, int client) {
-    add_item(engine, &engine->objects[object], (struct item){engine->now_ns, 0, client});
-    announce_items(engine, NULL, &engine->objects[object]);
+    struct shared *queue = &engine->objects[object];
+    struct thread *owner = owner_of(engine, queue, (uint32_t)client);
+    add_item(engine, queue, (struct item){engine->now_ns, 0, client, owner});
+    announce_arrival(engine, queue, owner);
 }

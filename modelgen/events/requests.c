@@ -25,8 +25,8 @@ struct uses {
 
 /* False: it is no such call. */
 static bool use_of(const struct trace_record *record, struct use *use) {
-    bool on_file = api_catalog[record->api].object == ON_FILE ||
-                   api_catalog[record->api].object == ON_SOCKET;
+    bool on_file =
+        api_catalog[record->api].object == ON_FILE || api_catalog[record->api].object == ON_SOCKET;
     use->time_ns = trace_end_ns(record);
     switch (trace_op(record)) {
     case OP_ACCEPT:
@@ -94,7 +94,6 @@ struct finder {
         size_t count, capacity;
     } connections;
     struct request_event *last_poll; /* per thread */
-    bool *takes;                     /* per thread: takes requests that it is told of */
     struct map source_of;            /* key -> source */
     size_t n_direct, n_told;         /* first requests of connections: taken as they were accepted,
                                       * or when a thread was told that there is something to read */
@@ -108,6 +107,10 @@ static const struct trace_record *record_of(const struct finder *finder,
 
 static uint64_t descriptor_key(const struct finder *finder, size_t thread, uint64_t descriptor) {
     return map_mix(map_mix(31, (uint64_t)finder->trace->threads[thread].pid), descriptor);
+}
+
+static uint64_t event_key(size_t thread, size_t number) {
+    return map_mix(map_mix(47, thread), number);
 }
 
 /* When the thread was woken in the call; 0: it did not sleep. */
@@ -232,9 +235,10 @@ static void take_by_read(struct finder *finder) {
         struct request request = found->all.items[r];
         if (request_event_is_none(request.wait))
             continue; /* it was there when its connection was accepted */
+        request.from_ns =
+            trace_end_ns(record_of(finder, finder->connections.items[request.source].accept));
         request.source =
             source_with_key(finder, poll_key(finder, request.wait), false, request.take.thread);
-        finder->takes[request.take.thread] = true;
         found->all.items[kept++] = request;
     }
     found->all.count = kept;
@@ -266,7 +270,7 @@ static void find_times(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         uint64_t woken_ns = woken_in(finder, request->wait);
-        uint64_t key = map_mix(map_mix(47, request->wait.thread), request->wait.number);
+        uint64_t key = event_key(request->wait.thread, request->wait.number);
         request->to_ns = record_of(finder, request->wait)->start_ns;
         if (request->wait.number != request->take.number)
             request->to_ns = trace_end_ns(record_of(finder, request->wait));
@@ -313,7 +317,13 @@ static struct waits find_waits(const struct finder *finder) {
     return waits;
 }
 
-/* What nobody waited for came after the last moment at which a thread did. */
+static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t most_ns) {
+    uint64_t later_ns = a_ns > b_ns ? a_ns : b_ns;
+    return later_ns < most_ns ? later_ns : most_ns;
+}
+
+/* What nobody waited for came after the last moment at which a thread did, and after its connection
+ * or, where that is the request, the first call that could take it. */
 static void bound_times(struct finder *finder) {
     struct requests *found = finder->found;
     struct waits waits = find_waits(finder);
@@ -322,7 +332,7 @@ static void bound_times(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         if (r == 0 || request->source != found->all.items[r - 1].source)
-            empty_ns = 0;
+            empty_ns = found->sources.items[request->source].accepts ? request->to_ns : 0;
         for (; w < waits.count && (waits.items[w].source < request->source ||
                                    (waits.items[w].source == request->source &&
                                     waits.items[w].from_ns < request->to_ns));
@@ -330,42 +340,71 @@ static void bound_times(struct finder *finder) {
             if (waits.items[w].source == request->source && waits.items[w].to_ns > empty_ns)
                 empty_ns = waits.items[w].to_ns;
         if (request_event_is_none(request->wait))
-            request->from_ns = empty_ns < request->to_ns ? empty_ns : request->to_ns;
+            request->from_ns = later(request->from_ns, empty_ns, request->to_ns);
     }
     free(waits.items);
 }
 
 /* ---- waits without a request ---- */
 
-static void find_idle(struct finder *finder) {
-    struct requests *found = finder->found;
+/* The connections of a loop that never got a request are those of loops like it. -1: no source. */
+static int source_of_wait(const struct finder *finder, struct request_event event) {
+    const struct trace_record *record = record_of(finder, event);
+    const struct requests *found = finder->found;
+    const struct trace_thread *threads = finder->trace->threads;
+    if (trace_op(record) == OP_ACCEPT) {
+        uint64_t listener = descriptor_key(finder, event.thread, record->object);
+        return map_get(&finder->source_of, map_mix(43, listener), -1);
+    }
+    int source = map_get(&finder->source_of, poll_key(finder, event), -1);
+    for (size_t s = 0; source < 0 && s < found->sources.count; s++)
+        if (!found->sources.items[s].accepts && !found->sources.items[s].is_shared &&
+            trace_threads_alike(&threads[found->sources.items[s].thread], &threads[event.thread]))
+            source = (int)s;
+    return source;
+}
+
+/* Waits and calls that have a request. */
+static struct map find_used(const struct requests *found) {
     struct map used = MAP_EMPTY;
-    struct request_event *last =
-        memory_alloc(finder->trace->n_threads, sizeof *last); /* of each thread */
-    bool by_accept = found->sources.items[0].accepts;
     for (size_t r = 0; r < found->all.count; r++) {
         const struct request *request = &found->all.items[r];
+        map_put(&used, event_key(request->take.thread, request->take.number), 1);
         if (!request_event_is_none(request->wait))
-            map_put(&used, map_mix(map_mix(47, request->wait.thread), request->wait.number), 1);
-        if (by_accept)
-            map_put(&used, map_mix(map_mix(47, request->take.thread), request->take.number), 1);
+            map_put(&used, event_key(request->wait.thread, request->wait.number), 1);
     }
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        last[t] = REQUEST_NO_EVENT;
-    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
-        bool takes = trace_op(at.event) == OP_ACCEPT ? by_accept : finder->takes[at.thread];
-        if ((trace_op(at.event) != OP_ACCEPT && trace_op(at.event) != OP_POLL) ||
-            map_get(&used, map_mix(map_mix(47, at.thread), at.number), 0))
-            continue;
-        struct request_event event = {at.thread, at.number};
-        if (takes)
-            last[at.thread] = event;
-        *VECTOR_ADD(&found->idle) = event;
+    return used;
+}
+
+/* The thread's last wait at a source of requests. */
+static void mark_last(struct finder *finder, struct request_idle *wait) {
+    const struct trace_record *record = record_of(finder, wait->event);
+    struct request_source *source = &finder->found->sources.items[wait->source];
+    wait->is_last = true;
+    if (trace_end_ns(record) >= finder->found->to_ns && record->start_ns < source->idle_ns)
+        source->idle_ns = record->start_ns;
+}
+
+static void find_idle(struct finder *finder) {
+    struct requests *found = finder->found;
+    struct map used = find_used(found);
+    for (size_t s = 0; s < found->sources.count; s++)
+        found->sources.items[s].idle_ns = UINT64_MAX;
+    for (size_t t = 0; t < finder->trace->n_threads; t++) {
+        size_t last = SIZE_MAX;
+        for (struct event_cursor at = event_cursor_of_thread(&finder->trace->threads[t]);
+             event_cursor_next(&at);) {
+            struct request_event event = {t, at.number};
+            if ((trace_op(at.event) != OP_ACCEPT && trace_op(at.event) != OP_POLL) ||
+                map_get(&used, event_key(t, at.number), 0))
+                continue;
+            int source = source_of_wait(finder, event);
+            last = source >= 0 ? found->idle.count : last;
+            *VECTOR_ADD(&found->idle) = (struct request_idle){event, source, false};
+        }
+        if (last != SIZE_MAX)
+            mark_last(finder, &found->idle.items[last]);
     }
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        if (!request_event_is_none(last[t]))
-            *VECTOR_ADD(&found->last) = last[t];
-    free(last);
     map_free(&used);
 }
 
@@ -401,7 +440,6 @@ struct requests requests_find(const struct trace *trace) {
     struct requests found = {0};
     struct finder finder = {.trace = trace, .found = &found};
     finder.last_poll = memory_alloc(trace->n_threads, sizeof *finder.last_poll);
-    finder.takes = memory_alloc(trace->n_threads, sizeof *finder.takes);
     for (size_t t = 0; t < trace->n_threads; t++)
         finder.last_poll[t] = REQUEST_NO_EVENT;
     follow_connections(&finder);
@@ -423,7 +461,6 @@ struct requests requests_find(const struct trace *trace) {
     map_free(&finder.source_of);
     free(finder.connections.items);
     free(finder.last_poll);
-    free(finder.takes);
     return found;
 }
 
@@ -431,7 +468,6 @@ void requests_free(struct requests *requests) {
     free(requests->all.items);
     free(requests->sources.items);
     free(requests->idle.items);
-    free(requests->last.items);
     free(requests->refused);
     *requests = (struct requests){0};
 }

@@ -43,6 +43,14 @@ struct request_source {
     bool is_shared; /* by several threads; else it is `thread`'s own */
     size_t thread;
     size_t n_requests;
+    uint64_t idle_ns; /* a thread waited in vain from then on until the end; UINT64_MAX: none */
+};
+
+/* A wait for what comes from outside that no request ended. */
+struct request_idle {
+    struct request_event event;
+    int source;   /* that it waited at; -1: what comes there is no request */
+    bool is_last; /* the thread takes no request from there any more */
 };
 
 struct requests {
@@ -55,13 +63,9 @@ struct requests {
         size_t count, capacity;
     } sources;
     struct {
-        struct request_event *items; /* waits for what comes from outside that no request ended */
+        struct request_idle *items; /* by thread, then in their order */
         size_t count, capacity;
     } idle;
-    struct {
-        struct request_event *items; /* the last such wait of a thread that took requests */
-        size_t count, capacity;
-    } last;
     uint64_t from_ns, to_ns; /* the first comes, the last has been answered */
     char *refused;           /* why there are none though connections were accepted; NULL */
 };

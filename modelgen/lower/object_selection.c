@@ -542,6 +542,8 @@ static int write_outside_queue(struct writer *writer, int index, struct outside_
     struct object *object = &writer->model->objects[result];
     object->interarrival_ns = queue->interarrival_ns;
     object->arrivals = queue->arrivals;
+    if (queue->is_own)
+        object->dealt_to = writer->in->pools->pool_of[writer->thread]; /* which takes from it */
     object->evidence = queue->evidence;
     queue->interarrival_ns = (struct dist){0};
     queue->evidence = NULL;

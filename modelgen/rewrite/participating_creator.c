@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/rewrite/creator_contexts.h"
 #include "modelgen/rewrite/creator_groups.h"
@@ -147,6 +148,23 @@ static void unfold(struct unfolder *unfolder) {
     event_log_settle(log);
 }
 
+/* Does it take what comes from outside? */
+static bool takes_requests(const struct event_log *log, size_t thread) {
+    const struct trace_thread *of = &log->trace.threads[thread];
+    for (struct event_cursor at = event_cursor_of_thread(of); event_cursor_next(&at);)
+        if (at.event->api == ROLE_get &&
+            object_origins_get(&log->origins, at.event->object) == ORIGIN_OUTSIDE)
+            return true;
+    return false;
+}
+
+/* Of a server, requests are the work. A creator that has an event loop like its threads, but takes
+ * none, is not one of them. */
+static bool leaves_requests_to_members(const struct event_log *log,
+                                       const struct creator_group *group) {
+    return takes_requests(log, group->members[0]) && !takes_requests(log, group->creator);
+}
+
 void participating_creator_unfold(struct event_log *log, const struct teams *teams,
                                   const struct sample *sample) {
     const struct trace *trace = &log->trace;
@@ -155,6 +173,8 @@ void participating_creator_unfold(struct event_log *log, const struct teams *tea
     bool any = false;
     for (size_t i = 0; i < unfolder.groups.count; i++) {
         struct creator_group *group = &unfolder.groups.items[i];
+        if (leaves_requests_to_members(log, group))
+            continue;
         creator_share_find(trace, &log->origins, sample, &unfolder.groups, group);
         bool is_shared = group->function || group->commands.count > 0 || group->barriers.count > 0;
         group->is_next =

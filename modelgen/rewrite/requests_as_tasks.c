@@ -84,8 +84,7 @@ static void describe_arrivals(struct rewriter *rewriter) {
         double share = queue->arrivals / (double)arrivals->n;
         queue->interarrival_ns =
             arrivals->is_random || queue->arrivals < 3
-                ? (struct dist){.kind = DIST_EXPONENTIAL,
-                                .mean = 1e9 / (arrivals->rate_hz * share)}
+                ? (struct dist){.kind = DIST_EXPONENTIAL, .mean = 1e9 / (arrivals->rate_hz * share)}
                 : recorded_gaps(rewriter, queue);
         queue->evidence = memory_format(
             "%.0f requests, %.4g/s; for %.0f %% of all a thread waited, whose waits are %.3f "
@@ -125,7 +124,14 @@ static const struct trace_record *shown(const struct rewriter *rewriter,
     return &rewriter->log->trace.threads[event.thread].records[event.number];
 }
 
-/* The rest of a call that waited is computation for the request. */
+/* When the wait is over. The rest of a call that accepts is computation for the request; one that
+ * only waits for descriptors has nothing else to do than to sleep and come back, for which the
+ * model has a cost. */
+static uint64_t end_of_wait(const struct rewriter *rewriter, const struct request *request) {
+    bool accepts = request->wait.number == request->take.number;
+    return accepts ? request->to_ns : trace_end_ns(shown(rewriter, request->wait));
+}
+
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
     uint32_t context = shown(rewriter, request->take)->context;
     bool waited = !request_event_is_none(request->wait);
@@ -135,7 +141,7 @@ static void show_take(const struct rewriter *rewriter, const struct request *req
     take->object = queue_of_request(rewriter, request)->object;
     take->context = context;
     take->value = 0;
-    take->duration_ns = waited ? request->to_ns - take->start_ns : 0;
+    take->duration_ns = waited ? end_of_wait(rewriter, request) - take->start_ns : 0;
     take->flags = waited ? TRACE_WAITED : 0;
 }
 
@@ -143,29 +149,33 @@ static void show_idle(const struct rewriter *rewriter, struct request_event even
     event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
 }
 
-/* The request that the thread took last before this call; NULL: none. */
-static const struct request *last_taken(const struct rewriter *rewriter,
-                                        struct request_event event) {
+/* The request of the same source that the thread took last before this call, or, if it took none,
+ * any. */
+static const struct request *request_like(const struct rewriter *rewriter,
+                                          const struct request_idle *wait) {
     const struct requests *requests = rewriter->requests;
-    const struct request *last = NULL;
+    const struct request *last = NULL, *any = NULL;
     for (size_t r = 0; r < requests->all.count; r++) {
         const struct request *request = &requests->all.items[r];
-        if (request->take.thread == event.thread && request->take.number < event.number &&
+        if (request->source != wait->source)
+            continue;
+        any = request;
+        if (request->take.thread == wait->event.thread &&
+            request->take.number < wait->event.number &&
             (!last || request->take.number > last->take.number))
             last = request;
     }
-    return last;
+    return last ? last : any;
 }
 
 /* Nothing more came: where and what the thread would have taken is what it took before. */
-static void show_last(const struct rewriter *rewriter, struct request_event event) {
-    const struct request *before = last_taken(rewriter, event);
-    if (!before)
-        return;
-    uint32_t context = shown(rewriter, before->take)->context;
-    struct trace_record *last = event_log_change(rewriter->log, event.thread, event.number);
+static void show_last(const struct rewriter *rewriter, const struct request_idle *wait) {
+    const struct request *like = request_like(rewriter, wait);
+    uint32_t context = shown(rewriter, like->take)->context;
+    struct trace_record *last =
+        event_log_change(rewriter->log, wait->event.thread, wait->event.number);
     last->api = ROLE_get;
-    last->object = queue_of_request(rewriter, before)->object;
+    last->object = queue_of_request(rewriter, like)->object;
     last->context = context;
     last->value = 0;
     last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
@@ -191,9 +201,8 @@ static void insert_ends(const struct rewriter *rewriter) {
         for (; e < n && ends[e].thread == thread; e++) {
             const struct trace_record *write = shown(rewriter, ends[e]);
             added[of_thread++] = (struct event_insertion){
-                ends[e].number, {.start_ns = trace_end_ns(write),
-                                 .api = ROLE_task_end,
-                                 .context = write->context}};
+                ends[e].number,
+                {.start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context}};
         }
         event_log_insert(rewriter->log, thread, added, of_thread);
     }
@@ -213,17 +222,20 @@ static void drop_start_and_stop(const struct rewriter *rewriter) {
     for (struct event_cursor at = event_cursor_of_run(&rewriter->log->trace);
          event_cursor_next(&at);)
         dropped[at.thread][at.number] =
-            is_timed(at.event) && (trace_end_ns(at.event) < requests->from_ns ||
-                                   at.event->start_ns >= requests->to_ns);
+            is_timed(at.event) &&
+            (trace_end_ns(at.event) < requests->from_ns || at.event->start_ns >= requests->to_ns);
     event_log_drop_all(rewriter->log, dropped);
 }
 
 static void show_calls(const struct rewriter *rewriter) {
     const struct requests *requests = rewriter->requests;
-    for (size_t i = 0; i < requests->idle.count; i++)
-        show_idle(rewriter, requests->idle.items[i]);
-    for (size_t i = 0; i < requests->last.count; i++)
-        show_last(rewriter, requests->last.items[i]);
+    for (size_t i = 0; i < requests->idle.count; i++) {
+        const struct request_idle *wait = &requests->idle.items[i];
+        if (wait->is_last)
+            show_last(rewriter, wait);
+        else
+            show_idle(rewriter, wait->event);
+    }
     for (size_t r = 0; r < requests->all.count; r++)
         show_take(rewriter, &requests->all.items[r]);
     insert_ends(rewriter);

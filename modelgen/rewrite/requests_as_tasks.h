@@ -1,6 +1,7 @@
-/* A server's requests are tasks that come from outside. What they are taken from, a listening socket
- * or a set of connections, is a queue that nobody of the program fills: threads take from it, and
- * more threads do not make more requests. Waiting for the next request is waiting at that queue. */
+/* A server's requests are tasks that come from outside. What they are taken from, a listening
+ * socket or a set of connections, is a queue that nobody of the program fills: threads take from
+ * it, and more threads do not make more requests. Waiting for the next request is waiting at that
+ * queue. */
 #ifndef PERSIK_MODELGEN_REWRITE_REQUESTS_AS_TASKS_H
 #define PERSIK_MODELGEN_REWRITE_REQUESTS_AS_TASKS_H
 
@@ -10,10 +11,10 @@
 
 /* A queue that is filled from outside. */
 struct outside_queue {
-    uint64_t object; /* of the log */
-    bool accepts;    /* its requests are connections; else they come over some */
-    bool is_own;     /* each thread takes those of its own connections only */
-    double arrivals; /* while it was recorded */
+    uint64_t object;             /* of the log */
+    bool accepts;                /* its requests are connections; else they come over some */
+    bool is_own;                 /* each thread takes those of its own connections only */
+    double arrivals;             /* while it was recorded */
     struct dist interarrival_ns; /* owned until the model takes it */
     char *evidence;              /* the same */
 };
@@ -26,10 +27,10 @@ struct outside_queues {
 
 /* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
  * last wait of each thread that takes some as one in vain, since nothing more came. Calls that wait
- * for anything else from outside are idle time (ROLE_idle). Timed calls before the first request and
- * after the last one are dropped: starting and stopping are no part of the work. Must come before
- * all filters that insert or drop events. Tells the model's reader what the arrivals were taken
- * for, or why there are none. outside_queues_free() ends the queues. */
+ * for anything else from outside are idle time (ROLE_idle). Timed calls before the first request
+ * and after the last one are dropped: starting and stopping are no part of the work. Must come
+ * before all filters that insert or drop events. Tells the model's reader what the arrivals were
+ * taken for, or why there are none. outside_queues_free() ends the queues. */
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
 void outside_queues_free(struct outside_queues *queues);
 

@@ -1,10 +1,11 @@
 /* server KIND THREADS PORT-FILE: a server whose requests are computation. It listens on a free port
- * of the loopback interface, writes its number into the file, and ends upon SIGTERM.
+ * of the loopback interface, writes its number and its process id into the file, and ends upon
+ * SIGTERM.
  *
  *   queue    main accepts, and hands the connections to the threads by a bounded queue
  *   accept   each thread accepts for itself
- *   epoll    main accepts; each thread has an event loop of its own with every THREADS-th
- * connection shared   main accepts; all threads wait for the same connections
+ *   epoll    main accepts, and gives connections in turn to the threads, each with its event loop
+ *   shared   main accepts; all threads wait for the same connections
  *
  * A request is a line of REQUEST_BYTES: how many rounds to compute. The answer is as long. With
  * `queue` and `accept` a connection is for one request, else for many. */
@@ -160,10 +161,10 @@ static void *run_shared_loop(void *argument) {
     return NULL;
 }
 
-static void accept_into_loops(int n_loops) {
+static void accept_into_loops(int n_loops, unsigned how) {
     int connection;
     for (int next = 0; (connection = accept(listener, NULL, NULL)) >= 0; next++)
-        watch(loops[next % n_loops], connection, n_loops == 1 ? EPOLLONESHOT : 0, EPOLL_CTL_ADD);
+        watch(loops[next % n_loops], connection, how, EPOLL_CTL_ADD);
     eventfd_write(stop_event, 1);
 }
 
@@ -190,7 +191,7 @@ static void tell_port(const char *port_file) {
     snprintf(part, sizeof part, "%s.part", port_file);
     FILE *file = fopen(part, "w");
     check(file != NULL, part);
-    fprintf(file, "%d\n", ntohs(address.sin_port));
+    fprintf(file, "%d %d\n", ntohs(address.sin_port), getpid());
     fclose(file);
     check(rename(part, port_file) == 0, port_file);
 }
@@ -219,7 +220,7 @@ int main(int argc, char **argv) {
         pthread_create(&workers[i], NULL, routine, &loops[own ? i : 0]);
     tell_port(argv[3]);
     if (own || shared)
-        accept_into_loops(own ? threads : 1);
+        accept_into_loops(own ? threads : 1, own ? 0 : EPOLLONESHOT);
     else if (routine == take_connections)
         accept_into_queue();
     for (int i = 0; i < threads; i++)

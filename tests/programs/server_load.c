@@ -63,11 +63,14 @@ static void send_request(int c, double due, double rounds) {
     connections[c] = (struct connection){due, 0, BUSY};
 }
 
-/* A connection that is free; -1: none. */
+/* A connection that is free, any of them; -1: none. */
 static int find_free(int own_each) {
-    for (int c = 0; c < n_connections; c++)
+    int first = n_connections > 0 ? (int)(drand48() * n_connections) : 0;
+    for (int i = 0; i < n_connections; i++) {
+        int c = (first + i) % n_connections;
         if (connections[c].state == (own_each ? CLOSED : IDLE))
             return c;
+    }
     if (!own_each || n_connections == LIMIT)
         return -1;
     sockets[n_connections].fd = -1;

@@ -104,6 +104,14 @@ static void test_mm1_response_time(void **state) {
     assert_within_intervals(model, open_run, response, service / (1 - 0.7), 0.08);
 }
 
+/* Two queues of half the arrivals each, which are random as well. */
+static void test_arrivals_dealt_to_two_are_two_mm1(void **state) {
+    (void)state;
+    struct model *model = build_station(2, 0.5 * MS, exponential(0.7 * MS));
+    model->objects[0].dealt_to = 0;
+    assert_within_intervals(model, open_run, response, 0.7 * MS / (1 - 0.7), 0.08);
+}
+
 static void test_mm1_utilisation_and_throughput(void **state) {
     (void)state;
     assert_within_intervals(build_station(1, 1 * MS, exponential(0.7 * MS)), open_run, utilisation,
@@ -418,6 +426,7 @@ static void test_bounded_queue_pipeline_that_shares_its_cores(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mm1_response_time),
+        cmocka_unit_test(test_arrivals_dealt_to_two_are_two_mm1),
         cmocka_unit_test(test_mm1_utilisation_and_throughput),
         cmocka_unit_test(test_mm1_percentiles),
         cmocka_unit_test(test_md1_response_time),

@@ -174,6 +174,24 @@ static void a_function_that_ends_in_a_call_hides_no_work(void **state) {
     trace_free(trace);
 }
 
+/* Of a server: the creator has an event loop too, but the thread takes all that comes. */
+static void a_creator_that_leaves_the_requests_to_its_threads_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct event_log log = event_log_of(trace);
+    struct teams teams = teams_none(&log.trace);
+    event_log_begin_pass(&log, "requests");
+    struct trace_record *take = event_log_change(&log, 1, 0);
+    take->api = ROLE_get;
+    take->object = event_log_new_object(&log, ORIGIN_OUTSIDE);
+    event_log_begin_pass(&log, "participating_creator");
+    participating_creator_unfold(&log, &teams, NULL);
+    assert_int_equal(log.trace.n_threads, 2);
+    teams_free(&teams);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("produce", LIFE);
@@ -527,6 +545,7 @@ int main(void) {
         cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
         cmocka_unit_test(a_creator_that_does_what_it_handed_to_the_library_is_one_of_them),
         cmocka_unit_test(a_function_that_ends_in_a_call_hides_no_work),
+        cmocka_unit_test(a_creator_that_leaves_the_requests_to_its_threads_is_none_of_them),
         cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),

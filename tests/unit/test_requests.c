@@ -1,0 +1,365 @@
+/* Requests of servers: from the calls on connections to tasks that come from outside. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/events/requests.h"
+#include "modelgen/rewrite/requests_as_tasks.h"
+#include "tests/unit/shown_calls.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MAIN, WORKER, OTHER };
+enum { LISTENER = 3, LOOP = 4, FIRST = 5, BYTES = 16, EACH_NS = 10000, REQUESTS = 5 };
+
+static struct trace *new_trace(int workers) {
+    struct trace *trace = builder_new_with_workers(workers);
+    trace->meta.has_wakes = true;
+    return trace;
+}
+
+/* A call that returns at `end`; where it sleeps, the thread is woken 50 ns before. */
+static struct trace_record *on(struct trace *trace, int thread, const char *api, int descriptor,
+                               uint64_t start_ns, uint64_t end_ns, int value) {
+    return builder_record(trace, thread, api, start_ns, end_ns - start_ns, (uint64_t)descriptor,
+                          builder_context(trace, api, 1, "thread", 2), value);
+}
+
+static void woken(struct trace *trace, int thread, uint64_t wake_ns, uint64_t off_ns) {
+    builder_run(trace, thread, 0, wake_ns, wake_ns + 20, off_ns, false);
+}
+
+/* Reads at `at`, writes until 500 ns later, closes. */
+static void serve(struct trace *trace, int thread, int connection, uint64_t at_ns) {
+    on(trace, thread, "read", connection, at_ns, at_ns + 10, BYTES);
+    on(trace, thread, "write", connection, at_ns + 490, at_ns + 500, BYTES);
+}
+
+/* The worker accepts each EACH_NS, waiting for it, and serves it; in the end it waits in vain. */
+static struct trace *accepting(void) {
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= REQUESTS; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "accept", LISTENER, at - 5000, at, FIRST);
+        woken(trace, WORKER, at - 50, at + 1000);
+        serve(trace, WORKER, FIRST, at + 100);
+        on(trace, WORKER, "close", FIRST, at + 700, at + 710, 0);
+    }
+    on(trace, WORKER, "accept", LISTENER, 6 * EACH_NS, 7 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 7 * EACH_NS);
+    return trace;
+}
+
+/* What a filter makes of it; the model has only what it says. */
+struct shown {
+    struct event_log log;
+    struct model model;
+    struct outside_queues queues;
+};
+
+static struct shown show(const struct trace *trace) {
+    struct shown shown = {.log = event_log_of(trace)};
+    event_log_begin_pass(&shown.log, "requests");
+    shown.queues = requests_as_tasks(&shown.log, &shown.model);
+    return shown;
+}
+
+static bool says(const struct shown *shown, const char *text) {
+    for (size_t i = 0; i < shown->model.n_notes; i++)
+        if (strstr(shown->model.notes[i], text))
+            return true;
+    return false;
+}
+
+static void end(struct shown *shown, struct trace *trace) {
+    for (size_t i = 0; i < shown->model.n_notes; i++)
+        free(shown->model.notes[i]);
+    free(shown->model.notes);
+    outside_queues_free(&shown->queues);
+    event_log_free(&shown->log);
+    trace_free(trace);
+}
+
+static void an_accepted_connection_is_taken_from_outside(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_true(shown.queues.items[0].accepts);
+    assert_float_equal(shown.queues.items[0].arrivals, REQUESTS, 0);
+    const struct trace_record *take = shown_call(&shown.log, WORKER, 0);
+    assert_int_equal(take->api, ROLE_get);
+    assert_int_equal(take->object, shown.queues.items[0].object);
+    assert_int_equal(trace_end_ns(take), EACH_NS - 50); /* until it was woken */
+    assert_false(take->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
+static void the_answers_last_write_ends_the_task(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), REQUESTS);
+    assert_int_equal(shown_call(&shown.log, WORKER, 2)->api, API_write);
+    assert_int_equal(shown_call(&shown.log, WORKER, 3)->api, ROLE_task_end);
+    assert_int_equal(shown_call(&shown.log, WORKER, 3)->start_ns, EACH_NS + 600);
+    end(&shown, trace);
+}
+
+static void the_last_wait_finds_nothing_more(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    struct shown shown = show(trace);
+    const struct trace_thread *worker = &shown.log.trace.threads[WORKER];
+    const struct trace_record *last = &worker->records[worker->n_records - 1];
+    assert_int_equal(last->api, ROLE_get);
+    assert_int_equal(last->context, shown_call(&shown.log, WORKER, 0)->context);
+    assert_true(last->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
+/* In the model it is one of the threads that take from the queue. */
+static void a_thread_that_never_got_a_request_waits_like_the_others(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    int late = builder_thread(trace, "worker", MAIN);
+    on(trace, late, "accept", LISTENER, 2000, 7 * EACH_NS, -1);
+    builder_unfinished(trace, late);
+    builder_finish(trace, 7 * EACH_NS);
+    struct shown shown = show(trace);
+    const struct trace_record *wait = shown_call(&shown.log, late, 0);
+    assert_int_equal(wait->api, ROLE_get);
+    assert_int_equal(wait->object, shown.queues.items[0].object);
+    assert_int_equal(wait->context, shown_call(&shown.log, WORKER, 0)->context);
+    assert_true(wait->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
+/* Main accepts, the workers serve in turn. */
+static void a_request_ends_in_the_thread_that_answers(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (uint64_t i = 1; i <= 4; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, MAIN, "accept", LISTENER, at - 5000, at, FIRST + (int)i);
+        woken(trace, MAIN, at - 50, at + 100);
+        serve(trace, i % 2 ? WORKER : OTHER, FIRST + (int)i, at + 200);
+        on(trace, i % 2 ? WORKER : OTHER, "close", FIRST + (int)i, at + 900, at + 901, 0);
+    }
+    builder_finish(trace, 5 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, MAIN, ROLE_get), 4);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 0);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), 2);
+    assert_int_equal(count_shown(&shown.log, OTHER, ROLE_task_end), 2);
+    end(&shown, trace);
+}
+
+/* Main accepts two connections; the worker is told of both at once, each round. */
+static struct trace *loop_with_two_connections(void) {
+    struct trace *trace = new_trace(1);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    on(trace, MAIN, "accept", LISTENER, 30, 40, FIRST + 1);
+    on(trace, MAIN, "accept", LISTENER, 50, 4 * EACH_NS, -1);
+    builder_unfinished(trace, MAIN);
+    for (uint64_t i = 1; i <= 3; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 2);
+        woken(trace, WORKER, at - 50, at + 3000);
+        serve(trace, WORKER, FIRST, at + 100);
+        serve(trace, WORKER, FIRST + 1, at + 1000);
+    }
+    on(trace, WORKER, "epoll_wait", LOOP, 3 * EACH_NS + 2000, 4 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 4 * EACH_NS);
+    return trace;
+}
+
+static void requests_of_a_kept_connection_are_taken_one_by_one(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_two_connections();
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_false(shown.queues.items[0].accepts);
+    assert_true(shown.queues.items[0].is_own);
+    assert_float_equal(shown.queues.items[0].arrivals, 6, 0);
+    const struct trace_record *first = shown_call(&shown.log, WORKER, 0); /* was epoll_wait */
+    const struct trace_record *second = shown_call(&shown.log, WORKER, 4);
+    assert_int_equal(first->api, ROLE_get);
+    assert_int_equal(trace_end_ns(first), EACH_NS); /* with coming back to a core */
+    assert_int_equal(second->api, ROLE_get);        /* was read: it was there */
+    assert_int_equal(second->duration_ns, 0);
+    assert_int_equal(first->context, second->context);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), 6);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 7); /* the last one in vain */
+    assert_int_equal(count_shown(&shown.log, MAIN, ROLE_get), 0);
+    end(&shown, trace);
+}
+
+static void a_wait_for_connections_that_are_kept_is_idle(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_two_connections();
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, MAIN, ROLE_idle), 3);
+    end(&shown, trace);
+}
+
+static void what_a_thread_is_told_of_besides_came_in_between(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_two_connections();
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, 6);
+    const struct request *first = &requests.all.items[0], *second = &requests.all.items[1];
+    assert_int_equal(first->from_ns, EACH_NS - 50);
+    assert_int_equal(first->to_ns, EACH_NS - 50);
+    assert_true(request_event_is_none(second->wait));
+    assert_int_equal(second->from_ns, EACH_NS - 50); /* since nothing was there */
+    assert_int_equal(second->to_ns, EACH_NS);
+    requests_free(&requests);
+    trace_free(trace);
+}
+
+static void loops_of_several_threads_are_one_queue_that_is_dealt(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (int worker = WORKER; worker <= OTHER; worker++) {
+        on(trace, MAIN, "accept", LISTENER, (uint64_t)worker * 10, (uint64_t)worker * 10 + 5,
+           FIRST + worker);
+        for (uint64_t i = 1; i <= 3; i++) {
+            uint64_t at = i * EACH_NS + (uint64_t)worker * 10;
+            on(trace, worker, "epoll_wait", LOOP + 10 * worker, at - 5000, at, 1);
+            woken(trace, worker, at - 50, at + 1000);
+            serve(trace, worker, FIRST + worker, at + 100);
+        }
+    }
+    builder_finish(trace, 4 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_true(shown.queues.items[0].is_own);
+    assert_float_equal(shown.queues.items[0].arrivals, 6, 0);
+    end(&shown, trace);
+}
+
+static void connections_that_two_threads_wait_for_are_shared(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    for (uint64_t i = 1; i <= 4; i++) {
+        uint64_t at = i * EACH_NS;
+        int worker = i % 2 ? WORKER : OTHER;
+        on(trace, worker, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, worker, at - 50, at + 1000);
+        serve(trace, worker, FIRST, at + 100);
+    }
+    builder_finish(trace, 5 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_false(shown.queues.items[0].is_own);
+    end(&shown, trace);
+}
+
+static void start_and_stop_are_no_part_of_the_work(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    struct trace_record *reads = on(trace, MAIN, "read", 99, 10, 2000, BYTES); /* a file, before */
+    assert_non_null(reads);
+    on(trace, MAIN, "read", 99, 2 * EACH_NS, 2 * EACH_NS + 100, BYTES);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.from_ns, EACH_NS - 50);
+    assert_int_equal(shown.queues.to_ns, 5 * EACH_NS + 600);
+    assert_int_equal(count_shown(&shown.log, MAIN, API_read), 1);
+    struct excluded_time phases = outside_queues_phases(&shown.queues, trace);
+    assert_int_equal(phases.count, 2);
+    assert_int_equal(phases.items[0].to_ns, EACH_NS - 50);
+    assert_int_equal(phases.items[1].from_ns, 5 * EACH_NS + 600);
+    free(phases.items);
+    end(&shown, trace);
+}
+
+static void assert_refused(struct trace *trace, const char *why) {
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 0);
+    assert_true(says(&shown, why));
+    assert_shown_as_recorded(&shown.log, trace);
+    end(&shown, trace);
+}
+
+static void what_is_not_answered_is_no_request(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= REQUESTS; i++) {
+        on(trace, WORKER, "accept", LISTENER, i * EACH_NS, i * EACH_NS + 10, FIRST);
+        on(trace, WORKER, "read", FIRST, i * EACH_NS + 20, i * EACH_NS + 30, BYTES);
+    }
+    builder_finish(trace, 7 * EACH_NS);
+    assert_refused(trace, "requests of this server are not recognised: nothing that was read");
+}
+
+static void a_thread_for_each_connection_is_not_modelled(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    on(trace, WORKER, "accept", LISTENER, 10, 20, FIRST);
+    for (uint64_t i = 1; i <= REQUESTS; i++)
+        serve(trace, WORKER, FIRST, i * EACH_NS);
+    builder_finish(trace, 7 * EACH_NS);
+    assert_refused(trace, "wait for the next request of one connection each");
+}
+
+static void without_scheduling_it_is_not_known_when_requests_came(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    trace->meta.has_wakes = false;
+    assert_refused(trace, "scheduling was not recorded");
+}
+
+static void a_program_that_accepts_nothing_stays_as_it_is(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= REQUESTS; i++)
+        serve(trace, WORKER, FIRST, i * EACH_NS);
+    on(trace, WORKER, "poll", -1, 6 * EACH_NS, 7 * EACH_NS, 0);
+    builder_finish(trace, 7 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 0);
+    assert_int_equal(shown.model.n_notes, 0);
+    assert_shown_as_recorded(&shown.log, trace);
+    end(&shown, trace);
+}
+
+static void what_was_measured_is_from_the_first_request_to_the_last(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    struct outside_measured measured = outside_measure(trace);
+    assert_true(measured.any);
+    assert_float_equal(measured.run_ns, 4 * EACH_NS + 650, 0);
+    assert_float_equal(measured.requests, REQUESTS, 0);
+    assert_float_equal(measured.response_ns, 650, 1e-6);
+    assert_float_equal(measured.cpu_ns, 4 * (1000 + 30) + 630, 1e-6);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_accepted_connection_is_taken_from_outside),
+        cmocka_unit_test(the_answers_last_write_ends_the_task),
+        cmocka_unit_test(the_last_wait_finds_nothing_more),
+        cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
+        cmocka_unit_test(a_request_ends_in_the_thread_that_answers),
+        cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
+        cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),
+        cmocka_unit_test(what_a_thread_is_told_of_besides_came_in_between),
+        cmocka_unit_test(loops_of_several_threads_are_one_queue_that_is_dealt),
+        cmocka_unit_test(connections_that_two_threads_wait_for_are_shared),
+        cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
+        cmocka_unit_test(what_is_not_answered_is_no_request),
+        cmocka_unit_test(a_thread_for_each_connection_is_not_modelled),
+        cmocka_unit_test(without_scheduling_it_is_not_known_when_requests_came),
+        cmocka_unit_test(a_program_that_accepts_nothing_stays_as_it_is),
+        cmocka_unit_test(what_was_measured_is_from_the_first_request_to_the_last),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
