@@ -193,10 +193,10 @@ report() {
         "running times. Of each a model was"
     echo "built with all and one without each optional pass, and without each candidate for what explains waits."
     echo "*Predictions changed*: programs of which at least one of up to 8 configurations moves by more than 1 % and the"
-    echo "simulations' own noise, or has a figure on one side only; *by*: the configuration that moves most; *figures*: configurations with a figure only with the pass (lost) or only"
-    echo "without it (gained: with the pass, persik says that it does not know). *Self-check*: of recordings during which"
-    echo "nothing else had the cores; *error*: mean over the measured configurations of a program. These are of the programs"
-    echo "whose predictions changed: median (least .. most)."
+    echo "simulations' own noise, or has a figure on one side only; *by*: the configuration that moves most; *figures*:"
+    echo "configurations with a figure only with the pass (lost) or only without it (gained: with the pass, persik says that it"
+    echo "does not know). *Self-check*: of recordings during which nothing else had the cores; *error*: mean over the measured"
+    echo "configurations of a program. These are of the programs whose predictions changed: median (least .. most)."
     echo
     table
     echo

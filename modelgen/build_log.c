@@ -258,29 +258,35 @@ void build_log_name_recognised(struct build *build) {
     }
 }
 
+/* ---- pools ---- */
+
+static void log_pool(const char *pass, const struct thread_pool *pool) {
+    decision(pass, pool->name, pool->scales ? "follows --threads" : "stays as it is",
+             "%zu threads, %d at a time%s%s%s: %s", pool->n_threads, pool->size,
+             pool->team ? ", an OpenMP team" : "",
+             pool->with_creator ? ", one is the creator itself" : "",
+             pool->fixed ? ", a number that the source has" : "", pool->why ? pool->why : "?");
+}
+
+void build_log_pools(const char *pass, const struct build *build) {
+    for (size_t p = 0; p < build->pools.n_pools; p++)
+        log_pool(pass, &build->pools.pools[p]);
+}
+
 /* ---- the graph ---- */
 
 struct graph_counts build_log_count_graph(const struct build *build) {
     struct graph_counts counts = {.nodes = build->model->n_nodes};
-    for (size_t n = 0; n < build->model->n_nodes; n++) {
-        const struct node *node = &build->model->nodes[n];
-        counts.edges += node->n_edges;
-        for (size_t e = 0; e < node->n_edges; e++)
-            counts.left_to_last += node->edges[e].taker == TAKER_LAST;
-    }
+    for (size_t n = 0; n < build->model->n_nodes; n++)
+        counts.edges += build->model->nodes[n].n_edges;
     return counts;
 }
 
 void build_log_graph(const char *pass, const struct build *build, struct graph_counts before) {
     struct graph_counts after = build_log_count_graph(build);
-    if (after.nodes != before.nodes || after.edges != before.edges ||
-        after.left_to_last != before.left_to_last)
-        decision(
-            pass, "graph", "rewritten",
-            "%zu nodes with %zu edges, %zu of them the last thread's, became %zu with %zu, %zu "
-            "of them the last thread's",
-            before.nodes, before.edges, before.left_to_last, after.nodes, after.edges,
-            after.left_to_last);
+    if (after.nodes != before.nodes || after.edges != before.edges)
+        decision(pass, "graph", "rewritten", "%zu nodes with %zu edges became %zu with %zu",
+                 before.nodes, before.edges, after.nodes, after.edges);
 }
 
 void build_log_recognised(const char *pass, const struct build *build) {

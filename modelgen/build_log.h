@@ -17,6 +17,9 @@ void build_log_rejected(const char *pass, struct build *build);
 /* Mutexes about which so few waits tell that they are the first to be doubted. */
 void build_log_suspects(const char *pass, const struct build *build);
 
+/* How many threads each pool has, and whether it follows the number of threads. */
+void build_log_pools(const char *pass, const struct build *build);
+
 /* The model's objects, with the evidence for each. */
 void build_log_objects(const char *pass, const struct build *build);
 
@@ -28,7 +31,7 @@ void build_log_name_recognised(struct build *build);
 
 /* How large the graph is, to tell what a pass that works on all of it changed. */
 struct graph_counts {
-    size_t nodes, edges, left_to_last; /* edges that only the last thread of a round takes */
+    size_t nodes, edges;
 };
 struct graph_counts build_log_count_graph(const struct build *build);
 

@@ -16,10 +16,10 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
-#include "modelgen/pool_writer.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
@@ -190,8 +190,8 @@ static void run_thread_pools(struct build *build) {
         notes_add(build->model,
                   "no source shows how threads are created: what follows the thread count is "
                   "guessed from the trace");
-    pool_writer_write(build->trace, &build->pools, build->model);
-    pool_writer_log(&build->pools);
+    model_builder_pools(build->trace, &build->pools, build->model);
+    build_log_pools("thread_pools", build);
 }
 
 static void run_cache_reload_costs(struct build *build) {

@@ -20,7 +20,7 @@ modelgen/calibrate modelgen/sync
 modelgen/graph
 modelgen/lower modelgen/scaling
 modelgen/report
-modelgen/event_counts modelgen/pool_writer
+modelgen/event_counts
 modelgen/build
 modelgen/build_log modelgen/run_notes
 modelgen/form_check modelgen/form_dump

@@ -14,7 +14,6 @@
 
 #include "formats/trace.h"
 #include "modelgen/events/object_origin.h"
-#include "modelgen/events/thread_origin.h"
 
 /* There are fewer than 2^32 events: the records of so many have 128 GB. */
 typedef uint32_t event_id;
@@ -26,6 +25,19 @@ struct event_edit {
     uint16_t kind; /* enum event_edit_kind */
     uint16_t pass; /* index into the log's passes */
 };
+
+/* A recorded thread does its own work and, at times, a part of that of the threads that it creates.
+ * Each part is shown as a thread. */
+struct thread_origin {
+    int recorded; /* index, in the recorded trace, of the thread that ran it */
+    int part_of; /* index, in the same trace, of its creator, if that ran it; -1: another one did */
+};
+
+/* One for each thread; `origins` may be NULL: all are as they were recorded. */
+static inline struct thread_origin thread_origin_of(const struct thread_origin *origins,
+                                                    size_t thread) {
+    return origins ? origins[thread] : (struct thread_origin){(int)thread, -1};
+}
 
 /* What the log knows of a thread's events. */
 struct thread_events {

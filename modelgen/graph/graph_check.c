@@ -265,6 +265,20 @@ static bool has_entry(const struct model *model, size_t pool) {
            model->nodes[entry].pool == (int)pool;
 }
 
+/* Its pools have entries. Gives a node that no thread comes to; n_nodes: there is none. */
+static size_t find_unreached(const struct model *model) {
+    bool *reached = memory_alloc(model->n_nodes, sizeof *reached);
+    for (size_t p = 0; p < model->n_pools; p++) {
+        reached[model->pools[p].entry] = true;
+        model_mark_reached(model, model->pools[p].entry, NULL, reached);
+    }
+    size_t n = 0;
+    while (n < model->n_nodes && reached[n])
+        n++;
+    free(reached);
+    return n;
+}
+
 int graph_check(const struct model *model, struct error *error) {
     for (size_t n = 0; n < model->n_nodes; n++) {
         const char *wrong = wrong_node(model, &model->nodes[n]);
@@ -275,5 +289,9 @@ int graph_check(const struct model *model, struct error *error) {
         if (!has_entry(model, p))
             return error_set(error, "pool %zu (%s): does not begin with a START of its own", p,
                              model->pools[p].name);
+    size_t unreached = find_unreached(model);
+    if (unreached < model->n_nodes)
+        return error_set(error, "node %zu (%s): no thread comes to it", unreached,
+                         model->nodes[unreached].name);
     return 0;
 }

@@ -21,6 +21,42 @@ int model_builder_pool(struct model *model, char *name) {
     return (int)model->n_pools++;
 }
 
+static char *origin_of(const struct trace *trace, const struct thread_pool *pool) {
+    if (pool->creation_context == TRACE_NO_CONTEXT)
+        return memory_strdup("the program's first thread");
+    const struct trace_context *calls = &trace->contexts[pool->creation_context];
+    if (calls->n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &calls->frames[0];
+    const struct trace_frame *caller = calls->n_frames > 1 ? &calls->frames[1] : frame;
+    return memory_format("created in %s (%s:%d), called from %s%s", frame->function,
+                         frame->file ? frame->file : frame->module, frame->line, caller->function,
+                         pool->with_creator && !pool->team ? "; one of them is the creator itself"
+                                                           : "");
+}
+
+void model_builder_pools(const struct trace *trace, const struct thread_pools *pools,
+                         struct model *model) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        const struct thread_pool *from = &pools->pools[p];
+        int index = model_builder_pool(model, memory_strdup(from->name));
+        struct pool *pool = &model->pools[index];
+        pool->origin = origin_of(trace, from);
+        pool->threads = model_builder_constant(from->size);
+        pool->profiled_threads = from->size;
+        pool->scales = from->scales;
+        bool is_plain = from->factor == 1 && from->offset == 0;
+        pool->asked_factor = is_plain ? 0 : from->factor;
+        pool->asked_offset = from->offset;
+        pool->most_threads = from->most;
+        pool->least_threads = from->least;
+        pool->at_start = from->creator < 0;
+        pool->with_creator = from->with_creator && !from->team;
+        pool->awake = from->team && from->team->spins;
+        pool->sleep_cpu_ns = from->team ? from->team->sleep_cpu_ns : 0;
+    }
+}
+
 int model_builder_node(struct model *model, int pool, enum node_kind kind, char *name) {
     model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
     model->nodes[model->n_nodes] = (struct node){.name = name,

@@ -418,4 +418,5 @@ void peg_build(const struct peg_input *input, struct model *model) {
     write_nodes(&builder);
     self_scheduled_work_share_out(&builder);
     peg_builder_free(&builder);
+    model_builder_remove_unreachable(model); /* where only ways led that were given up */
 }

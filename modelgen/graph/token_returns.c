@@ -94,9 +94,9 @@ static bool once_per_item(const struct token_returns *found) {
         most = items > most ? items : most;
     }
     for (size_t i = 0; i < found->count; i++)
-        if (found->items[i].given + found->items[i].passed < (1 - evidence.under_way) * most)
+        if (found->items[i].given + found->items[i].passed < (1 - evidence.violation_share) * most)
             return false;
-    return found->count > 1 && fabs(given - most) <= evidence.under_way * most + 1;
+    return found->count > 1 && fabs(given - most) <= evidence.violation_share * most + 1;
 }
 
 static bool settle(struct model *model, int object) {

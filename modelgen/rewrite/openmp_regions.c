@@ -9,7 +9,8 @@
 /* How many forks may lie between a region's fork and a member's entering it. */
 #define MATCH_LIMIT 64
 
-bool regions_is_fork(const struct trace_record *record) {
+/* A thread forks a team. */
+static bool is_fork(const struct trace_record *record) {
     return trace_op(record) == OP_FORK && !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
 }
 
@@ -36,7 +37,7 @@ static bool find_parts_of(struct regions *regions, size_t t) {
     bool nested = false;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
-        if (depth == 0 && regions_is_fork(record))
+        if (depth == 0 && is_fork(record))
             fork = r;
         if (record->flags & TRACE_ENTERS && !regions_is_task(record)) {
             nested |= depth > 0 && record->value > 1;

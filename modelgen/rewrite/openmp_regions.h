@@ -56,9 +56,6 @@ static inline const struct trace_record *regions_record(const struct regions *re
     return &regions->trace->threads[thread].records[record];
 }
 
-/* A thread forks a team. */
-bool regions_is_fork(const struct trace_record *record);
-
 /* A member begins a task. */
 bool regions_is_task(const struct trace_record *record);
 

@@ -136,6 +136,7 @@ static void damage_to_an_edge_is_found(void **state) {
     GRAPH_FOUND("node 5 (get-5): leads nowhere", nodes[TAKE].edges[1].to, N_NODES);
     GRAPH_FOUND("leads nowhere", nodes[TAKE].edges[1].to, -1);
     GRAPH_FOUND("leads into another pool", nodes[TAKE].edges[1].to, GIVE);
+    GRAPH_FOUND("node 6 (end-6): no thread comes to it", nodes[TAKE].edges[0].to, TAKE);
     GRAPH_FOUND("unknown outcome", nodes[TAKE].edges[1].when, 9);
     GRAPH_FOUND("no sound weight", nodes[TAKE].edges[1].probability, -1);
     GRAPH_FOUND("no sound weight", nodes[TAKE].edges[1].first, NAN);
