@@ -135,10 +135,7 @@ static void judge_current(struct counter_search *search, double complexity) {
     if (has_stock && !is_stock_proven(&search->table, stock))
         return;
     /* more classes may explain it without */
-    complexity += owes         ? evidence.debt
-                  : !has_stock ? 0
-                  : taking     ? evidence.stock
-                               : evidence.reached;
+    complexity += owes ? evidence.debt : !has_stock ? 0 : taking ? evidence.debt : evidence.reached;
     double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
     bool better =
         !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
@@ -254,7 +251,7 @@ static void judge_weights(struct counter_search *search) {
     /* What is taken or added at once if nothing is ever left over. */
     struct traffic traffic = count_traffic(search);
     long batch = traffic.passes > 0 ? lround(traffic.added / traffic.passes) : 0;
-    long supply = traffic.added >= evidence.supplies ? lround(traffic.passes / traffic.added) : 0;
+    long supply = traffic.added >= evidence.several ? lround(traffic.passes / traffic.added) : 0;
     if (supply >= 2)
         judge_supply(search, supply, complexity + 0.5);
     if (batch < 2)

@@ -240,7 +240,7 @@ void operation_classes_mark_attempts(const struct trace *trace, const struct sec
         uint64_t key = map_mix(key_of_next(trace, sections, s), (uint64_t)entry);
         int count = map_get(&followed, key, 0) + 1;
         map_put(&followed, key, count);
-        ways[entry] += count == evidence.attempts_alike;
+        ways[entry] += count == evidence.several;
     }
     for (size_t e = 0; e < monitors->n_entries; e++)
         marked[e] = ways[e] > 1;

@@ -175,7 +175,7 @@ static bool share_waiters(const struct monitors *monitors, const struct explanat
 static bool gives_way(const struct monitors *monitors, const struct explanation *found,
                       const struct explanation *word) {
     double passed = found->tally.decisions - found->tally.waited;
-    bool is_weak = fmin(found->tally.waited, passed) < evidence.convincing_attempts &&
+    bool is_weak = fmin(found->tally.waited, passed) < evidence.convincing_turns &&
                    found->counter.condition >= 0;
     bool says_less = found->counter.kind == GUARD_LEVEL;
     for (size_t c = 0; c < monitors->n_classes; c++) {

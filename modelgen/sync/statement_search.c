@@ -246,7 +246,7 @@ static double distance_in_pool(const struct search_of_statements *search,
         after[held][next_of(search, s)]++;
         total[held]++;
     }
-    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.telling_sections)
+    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.several)
         for (size_t i = 0; i < n; i++) {
             double more = after[1][i] / total[1] - after[0][i] / total[0];
             distance += more > 0 ? more : 0;
@@ -354,7 +354,7 @@ static bool is_wanted(const struct facts_monitor *proposal) {
 static bool is_much(const struct search_of_statements *search, const struct waits *waits,
                     double wait_ns) {
     return wait_ns > evidence.statement_wait_share * search->life_ns &&
-           wait_ns > evidence.statement_unexplained * waits->wait_ns;
+           wait_ns > evidence.violation_share * waits->wait_ns;
 }
 
 /* Is it what else was found of the mutex? */

@@ -67,7 +67,7 @@ static void replay_candidate(struct search *search, struct candidate *candidate)
 }
 
 static bool holds(const struct search *search, struct candidate *candidate) {
-    double fewest = search->row->fewest_waits ? *search->row->fewest_waits : 1;
+    double fewest = search->row->few_prove_nothing ? evidence.convincing_turns : 1;
     return candidate->tally.waited >= fewest && tally_is_acceptable(&candidate->tally) &&
            (!search->row->is_told_apart || (search->row->is_told_apart(search->finder, candidate) &&
                                             tally_is_acceptable(&candidate->tally)));
