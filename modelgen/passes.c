@@ -39,7 +39,7 @@
 #include "modelgen/run_notes.h"
 #include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/queue_capacities.h"
+#include "modelgen/sync/source_guards.h"
 #include "modelgen/sync/statement_search.h"
 
 /* ---- events ---- */

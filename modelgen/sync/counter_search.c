@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/batch_sizes.h"
-#include "modelgen/sync/candidate_classes.h"
 #include "modelgen/sync/operation_classes.h"
+#include "modelgen/sync/select.h"
 
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
@@ -136,14 +136,13 @@ static void judge_current(struct counter_search *search, double complexity) {
         return;
     /* more classes may explain it without */
     complexity += owes ? evidence.debt : !has_stock ? 0 : taking ? evidence.debt : evidence.reached;
-    double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
-    bool better =
-        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
-    if (verdict.waits + verdict.passes > 0 && better) {
+    struct score score = {.contradictions = verdict_wrong(&verdict), .complexity = complexity};
+    if (verdict.waits + verdict.passes > 0 &&
+        (!search->found || score_is_better(&score, &search->best_score))) {
         search->found = true;
         search->best = *current;
         search->best_verdict = verdict;
-        search->best_complexity = complexity;
+        search->best_score = score;
     }
 }
 
