@@ -66,6 +66,13 @@ static char *what_explains(const struct explanation *explanation) {
     return NULL;
 }
 
+/* By which the candidates of a mutex compete; the caller frees. */
+static char *score_text(const struct score *score) {
+    return memory_format("%.0f contradictions and %.0f waits unexplained, complexity %g%s",
+                         score->contradictions, score->unexplained, score->complexity,
+                         score->is_said ? ", the source's word" : "");
+}
+
 /* The first of what speaks against an explanation that was taken all the same. */
 static void log_contradictions(const char *pass, const char *name, struct build *build,
                                const struct tally *tally) {
@@ -82,33 +89,43 @@ void build_log_explanations(const char *pass, struct build *build, size_t first)
         const struct explanation *explanation = &build->monitors.explanations.items[i];
         const struct tally *tally = &explanation->tally;
         char *name = build_log_object_name(build, explanation->mutex);
-        char *what = what_explains(explanation);
+        char *what = what_explains(explanation), *score = score_text(&explanation->score);
         decision(pass, name, build_log_verdict(explanation),
-                 "%s explains %.0f of %.0f decisions, %.0f of them waits%s", what,
+                 "%s explains %.0f of %.0f decisions, %.0f of them waits%s; score: %s", what,
                  tally->decisions - tally->violations, tally->decisions, tally->waited,
-                 explanation->proposal ? "; the source proposes it" : "");
+                 explanation->proposal ? ", and the source proposes it" : "", score);
+        free(score);
         log_contradictions(pass, name, build, tally);
         free(what);
         free(name);
     }
 }
 
-void build_log_rejected(const char *pass, struct build *build) {
+/* Why it is not what the mutex is; the caller frees. */
+static char *reason_against(struct build *build, const struct rejected *rejected) {
     struct lower_input input = build_lower_input(build);
-    for (size_t i = 0; i < build->monitors.rejected.count; i++) {
+    const struct tally *tally = &rejected->tally;
+    if (rejected->is_outdone)
+        return score_text(&rejected->score);
+    char *first =
+        tally_is_acceptable(tally)    ? memory_strdup("nothing tells it from something simpler")
+        : tally->n_contradictions > 0 ? recognised_contradiction(&input, &tally->contradictions[0])
+                                      : memory_strdup("too many");
+    char *text = memory_format("%.0f of the first %.0f decisions contradict it: %s",
+                               tally->violations, tally->decisions, first);
+    free(first);
+    return text;
+}
+
+void build_log_rejected(const char *pass, struct build *build, size_t first) {
+    for (size_t i = first; i < build->monitors.rejected.count; i++) {
         const struct rejected *rejected = &build->monitors.rejected.items[i];
-        const struct tally *tally = &rejected->tally;
         char *name = build_log_object_name(build, rejected->mutex);
-        char *first = tally_is_acceptable(tally)
-                          ? memory_strdup("nothing tells it from something simpler")
-                      : tally->n_contradictions > 0
-                          ? recognised_contradiction(&input, &tally->contradictions[0])
-                          : memory_strdup("too many");
         char *verdict = memory_format("no %s", rejected->name);
-        decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
-                 tally->violations, tally->decisions, first);
+        char *reason = reason_against(build, rejected);
+        decision(pass, name, verdict, "%s%s", rejected->is_outdone ? "outdone, with " : "", reason);
+        free(reason);
         free(verdict);
-        free(first);
         free(name);
     }
 }
@@ -116,7 +133,8 @@ void build_log_rejected(const char *pass, struct build *build) {
 void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
-        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is", evidence.little);
+        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is",
+                 evidence.convincing_turns);
         free(name);
     }
 }

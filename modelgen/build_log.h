@@ -12,8 +12,9 @@ const char *build_log_verdict(const struct explanation *explanation);
 
 /* The explanations from number `first` on: what each is, and how many decisions agree. */
 void build_log_explanations(const char *pass, struct build *build, size_t first);
-/* Templates that were tried on mutexes and do not explain them, and what refutes each first. */
-void build_log_rejected(const char *pass, struct build *build);
+/* Candidates from number `first` on that do not explain their mutex, and what refutes each first;
+ * or which are outdone, with their score. */
+void build_log_rejected(const char *pass, struct build *build, size_t first);
 /* Mutexes about which so few waits tell that they are the first to be doubted. */
 void build_log_suspects(const char *pass, const struct build *build);
 

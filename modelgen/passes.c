@@ -40,7 +40,7 @@
 #include "modelgen/run_notes.h"
 #include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
-#include "modelgen/sync/queue_capacities.h"
+#include "modelgen/sync/source_guards.h"
 #include "modelgen/sync/statement_search.h"
 
 /* ---- events ---- */
@@ -210,7 +210,7 @@ static void run_monitor_search(struct build *build) {
     build->monitors =
         monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
     build_log_explanations("monitor_search", build, 0);
-    build_log_rejected("monitor_search", build);
+    build_log_rejected("monitor_search", build, 0);
 }
 
 static void run_queue_capacities(struct build *build) {
@@ -229,11 +229,13 @@ static void run_group_commit(struct build *build) {
 }
 
 static void run_statements(struct build *build) {
+    size_t n_rejected = build->monitors.rejected.count;
     statements_find(build->trace, &build->sections, build->facts, &build->pools, &build->monitors,
                     build->model);
     const struct explanation *first = explanation_next(&build->monitors, BY_STATEMENTS, NULL);
     if (first)
         build_log_explanations("statements", build, explanation_index(&build->monitors, first));
+    build_log_rejected("statements", build, n_rejected);
 }
 
 static void run_call_places(struct build *build) {

@@ -5,7 +5,7 @@
 
 #include "modelgen/lower/lower_input.h"
 #include "modelgen/sync/monitor.h"
-#include "modelgen/sync/source_replay.h"
+#include "modelgen/sync/replay.h"
 
 /* One proposal for one mutex, with what the trace found of it. */
 struct proposed {

@@ -89,7 +89,7 @@ static void collect(const struct batch_events *events, const struct hypothesis *
 
 /* The least squares' solution; of many, the smallest. False: the equations are too few. */
 static bool solve(const struct equations *equations, int n_sites, double amounts[SITE_LIMIT]) {
-    if (equations->n < (size_t)(evidence.equations_each * n_sites))
+    if (equations->n < (size_t)n_sites)
         return false;
     size_t columns = (size_t)n_sites, rank;
     double squares;

@@ -80,7 +80,7 @@ struct verdict verdict_strict(const struct replay_table *table) {
         size_t at = (size_t)(c + (long)table->offset);
         strict.waits += table->waited[at];
         passes_below += table->passed[at];
-        if (passes_below <= evidence.slips * strict.passes + 0.5) {
+        if (passes_below <= evidence.doubtful_share * strict.passes + 0.5) {
             strict.threshold = c;
             strict.wrong_passes = passes_below;
             explained += table->waited[at];

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/batch_sizes.h"
-#include "modelgen/sync/candidate_classes.h"
 #include "modelgen/sync/operation_classes.h"
+#include "modelgen/sync/select.h"
 
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
@@ -135,18 +135,14 @@ static void judge_current(struct counter_search *search, double complexity) {
     if (has_stock && !is_stock_proven(&search->table, stock))
         return;
     /* more classes may explain it without */
-    complexity += owes         ? evidence.debt
-                  : !has_stock ? 0
-                  : taking     ? evidence.stock
-                               : evidence.reached;
-    double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
-    bool better =
-        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
-    if (verdict.waits + verdict.passes > 0 && better) {
+    complexity += owes ? evidence.debt : !has_stock ? 0 : taking ? evidence.debt : evidence.reached;
+    struct score score = {.contradictions = verdict_wrong(&verdict), .complexity = complexity};
+    if (verdict.waits + verdict.passes > 0 &&
+        (!search->found || score_is_better(&score, &search->best_score))) {
         search->found = true;
         search->best = *current;
         search->best_verdict = verdict;
-        search->best_complexity = complexity;
+        search->best_score = score;
     }
 }
 
@@ -254,7 +250,7 @@ static void judge_weights(struct counter_search *search) {
     /* What is taken or added at once if nothing is ever left over. */
     struct traffic traffic = count_traffic(search);
     long batch = traffic.passes > 0 ? lround(traffic.added / traffic.passes) : 0;
-    long supply = traffic.added >= evidence.supplies ? lround(traffic.passes / traffic.added) : 0;
+    long supply = traffic.added >= evidence.several ? lround(traffic.passes / traffic.added) : 0;
     if (supply >= 2)
         judge_supply(search, supply, complexity + 0.5);
     if (batch < 2)

@@ -18,7 +18,7 @@ struct counter_search {
     int n_free; /* the first ones: with those of their entries they are all, or the limit's worth */
     struct hypothesis best;
     struct verdict best_verdict;
-    double best_complexity;
+    struct score best_score;
     /* under way */
     struct replay_table table;
     struct hypothesis current;

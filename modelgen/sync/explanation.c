@@ -38,7 +38,7 @@ bool explanation_is_doubtful(const struct explanation *explanation) {
 /* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
 bool explanation_is_contradicted(const struct explanation *explanation) {
     return explanation->by == BY_COUNTER && explanation->counter.condition >= 0 &&
-           explanation->tally.violations >= evidence.contradicted;
+           explanation->tally.violations > 0;
 }
 
 bool statements_matter(const struct statements *statements, const struct facts_step *step) {

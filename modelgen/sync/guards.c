@@ -217,7 +217,7 @@ struct explanation guard_found(const struct monitors *monitors, const struct sec
                                int close_class) {
     struct explanation guard = guard_empty(monitors, sections, mutex);
     const struct hypothesis *best = &search->best;
-    guard.score.complexity = search->best_complexity;
+    guard.score = search->best_score;
     guard.counter.condition = condition;
     guard.counter.close_class = close_class;
     guard.counter.tries = best->tries;

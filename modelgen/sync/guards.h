@@ -1,5 +1,9 @@
-/* One guard is a counter: it is replayed on the history of its mutex, and what each section decided
- * must agree with it. Several call sites that wait for the same thing have one guard. */
+/* A guard is the predicate of a wait loop, seen as a counter: critical sections of some classes add
+ * to it or take from it, and a waiting class goes on only while it is positive. It is replayed on
+ * the history of its mutex, and what each section decided must agree with it. This covers bounded
+ * and unbounded queues (items, free slots), semaphores, "idle workers", latches and "all work
+ * done", without knowing which variables the program uses. Several call sites that wait for the
+ * same thing have one guard. */
 #ifndef PERSIK_MODELGEN_SYNC_GUARDS_H
 #define PERSIK_MODELGEN_SYNC_GUARDS_H
 

@@ -152,7 +152,7 @@ static bool draw_at(const struct finder *finder, struct result_list *results,
         }
         undrawn += result->drawn_ns == UINT64_MAX;
     }
-    return undrawn <= evidence.undrawn_share * (double)results->count;
+    return undrawn <= evidence.violation_share * (double)results->count;
 }
 
 static int compare_results(const void *a, const void *b) {

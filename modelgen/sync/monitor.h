@@ -1,28 +1,18 @@
-/* What a mutex with condition variables is: queue, semaphore, completion count.
+/* What a mutex with condition variables is: queue, semaphore, completion count, barrier ...
  *
- * A guard is the predicate of a wait loop, seen as a counter: critical sections of some classes add
- * to it or take from it, and a waiting class goes on only while it is positive. The weights
- * are found by replaying the trace: a hypothesis stands when the real threads waited exactly
- * when the counter says so. This covers bounded and unbounded queues (items, free
- * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
- * the program uses. Where the traced run never had to wait, what the source proposes
- * (facts_monitor) is tried.
- *
- * Here are the types alone; monitor_search.h finds it all. The modules, in the order of the work:
+ * Here are the types of the search alone, and what is asked of all that was found; monitor_search.h
+ * finds it. The modules, in the order of the work:
  * - operation_classes, source_monitors: sections that do the same, and what the source says;
- * - object_history, counter_replay, candidate_classes, counter_search, batch_sizes: a counter that
- *   tells which threads waited;
- * - guards, wait_loops, conjunctions, try_operations: what is made of such counters;
- * - source_guards, queue_capacities, observed_amounts, weighted_units: what no thread met, as the
- *   source or the program's variables say;
+ * - object_history, counter_replay, counter_search, batch_sizes: a counter that tells which threads
+ *   waited;
+ * - guards, wait_loops, try_operations: what is made of such counters;
+ * - source_guards, observed_amounts, weighted_units: what no thread met, as the source or the
+ *   program's variables say;
  * - command_program, command_text, replay, tally: guarded commands held against the run;
- * - template, templates, template_search: well-known objects as such programs;
- * - patterns, pattern_search, pattern_replay, ticket_replay, in_order_completion_replay,
- *   wavefront_replay: what no counter tells;
- * - source_replay, statements, statement_search: the source's own words, where nothing else
- * explains the waits;
- * - explanations: what all of these say of one section;
- * - doubts: what to give up believing when the model stalls. */
+ * - template, templates, template_search, pattern_replay, ticket_replay,
+ *   in_order_completion_replay, wavefront_replay, group_commit_cost: what no counter tells;
+ * - select: which candidate is taken, and what to give up when the model stalls;
+ * - statement_search: the source's own words. */
 #ifndef PERSIK_MODELGEN_SYNC_MONITOR_H
 #define PERSIK_MODELGEN_SYNC_MONITOR_H
 

@@ -203,8 +203,11 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     operation_classes_read_order(trace, facts, &monitors);
     explain_all(trace, sections, true, &monitors);
     explain_all(trace, sections, false, &monitors);
-    for (struct explanation *e = NULL; (e = explanation_next(&monitors, BY_COUNTER, e));)
+    for (struct explanation *e = NULL; (e = explanation_next(&monitors, BY_COUNTER, e));) {
         e->proposal = monitors.proposal_of[e->mutex];
+        e->score.contradictions = e->tally.violations;
+        e->score.is_said = e->proposal;
+    }
     return monitors;
 }
 

@@ -29,4 +29,18 @@ struct tally replay_run(const struct replay *replay, struct value *shared);
 struct tally replay_text(const struct sections *sections, struct object_history history,
                          const char *variables, const char *const *operations, size_t n);
 
+/* ---- the source's own words: the guarded commands of a proposal, which say what each critical
+ * section reads, waits for, changes and signals ---- */
+
+/* Of each section of the trace the section of the proposal that it is, where it is one of `mutex`
+ * (index into the objects); else HISTORY_NO_ROLE. The caller frees. */
+int *source_replay_roles(const struct trace *trace, const struct sections *sections,
+                         const struct facts_monitor *proposal, int mutex);
+
+/* Replays the sections of the mutex in these roles. `threads`: the thread count of the run. A
+ * proposal whose variables are not those of this mutex (one of many items under a common lock)
+ * gives no decisions. `trails` may be NULL. */
+struct tally source_replay(const struct sections *sections, const struct facts_monitor *proposal,
+                           int mutex, const int *roles, double threads, replay_trail *trails);
+
 #endif

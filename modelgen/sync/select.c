@@ -65,10 +65,12 @@ static struct score score_of(const struct side *side, const struct monitors *mon
     return score;
 }
 
-static void reject(struct monitors *monitors, const struct explanation *explanation,
+void select_reject(struct monitors *monitors, const struct explanation *explanation,
                    const struct score *score) {
-    const char *name =
-        explanation->by == BY_COUNTER ? "counter" : hand_made_kind_name(explanation->pattern.kind);
+    const char *name = explanation->by == BY_COUNTER ? "counter"
+                       : explanation->by == BY_PATTERN
+                           ? hand_made_kind_name(explanation->pattern.kind)
+                           : "statements";
     *VECTOR_ADD(&monitors->rejected) = (struct rejected){.mutex = explanation->mutex,
                                                          .name = name,
                                                          .tally = explanation->tally,
@@ -95,7 +97,7 @@ void select_offer(struct selection *selection) {
     struct score score = score_of(&offered, monitors, selection->sections, selection->mutex, NULL);
     bool is_better = selection->best.count == 0 || score_is_better(&score, &selection->score);
     for (size_t i = 0; i < selection->best.count && is_better; i++) {
-        reject(monitors, &selection->best.items[i], &selection->score);
+        select_reject(monitors, &selection->best.items[i], &selection->score);
         explanation_free(&selection->best.items[i]);
     }
     selection->best.count = is_better ? 0 : selection->best.count;
@@ -106,7 +108,7 @@ void select_offer(struct selection *selection) {
             explanation->score = score;
             *VECTOR_ADD(&selection->best) = *explanation;
         } else {
-            reject(monitors, explanation, &score);
+            select_reject(monitors, explanation, &score);
             explanation_free(explanation);
         }
     }
@@ -151,9 +153,9 @@ static bool settle(struct monitors *monitors, const struct sections *sections, s
     bool is_better = score_is_better(&score, &other);
     for (size_t i = 0; i < counters.count && is_better; i++)
         if (is_rival(&all[i], &pattern))
-            reject(monitors, &all[i], &other);
+            select_reject(monitors, &all[i], &other);
     if (!is_better)
-        reject(monitors, &pattern, &score);
+        select_reject(monitors, &pattern, &score);
     if (is_better)
         explanations_drop(monitors, is_rival, &pattern);
     else
@@ -210,7 +212,7 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
     }
     qsort(all, sections->n_objects, sizeof *all, compare_suspects);
     for (size_t o = 0; o < sections->n_objects && doubts->n_suspects < SUSPECTS_LIMIT; o++)
-        if (all[o].waited > 0 && all[o].waited <= evidence.little)
+        if (all[o].waited > 0 && all[o].waited <= evidence.convincing_turns)
             doubts->suspects[doubts->n_suspects++] = all[o].mutex;
     free(all);
 }

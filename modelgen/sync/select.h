@@ -19,6 +19,10 @@ static inline double score_wrong(const struct score *score) {
 
 bool score_is_better(const struct score *score, const struct score *than);
 
+/* Keeps in mind that something else does better, for the decision log. */
+void select_reject(struct monitors *monitors, const struct explanation *explanation,
+                   const struct score *score);
+
 /* The candidates for the waits under one mutex. What a finder adds to the monitors is one
  * candidate, even if these are several explanations. */
 struct selection {

@@ -9,6 +9,7 @@
 #include "modelgen/notes.h"
 #include "modelgen/sync/counter_search.h"
 #include "modelgen/sync/monitor.h"
+#include "modelgen/sync/select.h"
 
 /* ---- what matters ---- */
 
@@ -109,9 +110,10 @@ static void number_sections(const struct sections *sections, struct explanation 
 struct waits {
     double count; /* sections that waited */
     double timed_out;
-    double wait_ns, unexplained_ns;
-    double flag_ns; /* for which nothing is found, not even something that is only alike */
-    double bent_ns; /* explained by counters that the run contradicts, if only now and then */
+    double wait_ns;
+    double open_ns;     /* nothing explains them that the run does not contradict now and then */
+    double flag_ns;     /* for which nothing is found, not even something that is only alike */
+    struct score known; /* of what was found */
 };
 
 /* What the source takes for a barrier or a read-write lock is no counter, though a run with few
@@ -126,18 +128,19 @@ static bool is_mistaken(const struct monitors *monitors, int mutex) {
     return true;
 }
 
-/* By something that the traced run does not contradict, and that is not only one of several ways to
- * work out its amounts? */
+/* By something else than one of several ways to work out its amounts? What the run contradicts
+ * explains it: the contradictions count. */
 static bool is_explained(const struct monitors *monitors, size_t section, int mutex) {
     if (is_mistaken(monitors, mutex))
         return false;
     for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
         if (e->counter.waits[monitors->class_of[section]] &&
-            (e->counter.worked_out || explanation_is_doubtful(e)))
+            (e->counter.worked_out || e->counter.unknown_units))
             return false;
     return monitors_explain(monitors, section);
 }
 
+/* By a counter that the run contradicts? */
 static bool is_bent(const struct monitors *monitors, size_t section) {
     for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
         if (e->counter.waits[monitors->class_of[section]] && e->tally.violations > 0)
@@ -158,10 +161,14 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
             waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
             waits.wait_ns += time_ns;
             waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
-            waits.unexplained_ns += is_explained(search->monitors, s, mutex) ? 0 : time_ns;
-            waits.bent_ns += is_bent(search->monitors, s) ? time_ns : 0;
+            bool is_open = !is_explained(search->monitors, s, mutex);
+            waits.known.unexplained += w == 0 && is_open;
+            waits.open_ns += is_open || is_bent(search->monitors, s) ? time_ns : 0;
         }
     }
+    for (size_t i = 0; i < search->monitors->explanations.count; i++)
+        if (search->monitors->explanations.items[i].mutex == mutex)
+            waits.known.contradictions += search->monitors->explanations.items[i].tally.violations;
     return waits;
 }
 
@@ -239,7 +246,7 @@ static double distance_in_pool(const struct search_of_statements *search,
         after[held][next_of(search, s)]++;
         total[held]++;
     }
-    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.telling_sections)
+    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.several)
         for (size_t i = 0; i < n; i++) {
             double more = after[1][i] / total[1] - after[0][i] / total[0];
             distance += more > 0 ? more : 0;
@@ -304,6 +311,15 @@ static void tell_outcomes(const struct search_of_statements *search, struct expl
 
 /* ---- one mutex ---- */
 
+/* Of the sections that the run came to. */
+static double count_commands(const struct explanation *statements) {
+    double n = 0;
+    for (size_t s = 0; s < statements->proposal->n_sections; s++)
+        if (statements->statements.number[s] != MODEL_NONE)
+            n += (double)statements->proposal->sections[s].n_steps;
+    return n;
+}
+
 static struct explanation try_proposal(const struct search_of_statements *search, int mutex,
                                        const struct facts_monitor *proposal, replay_trail *trail) {
     size_t n = search->sections->n_sections;
@@ -324,6 +340,9 @@ static struct explanation try_proposal(const struct search_of_statements *search
     result.tally = source_replay(search->sections, proposal, mutex, result.statements.section_of,
                                  search->threads, trail);
     number_sections(search->sections, &result);
+    result.score = (struct score){.contradictions = result.tally.violations + result.tally.untold,
+                                  .complexity = count_commands(&result),
+                                  .is_said = true};
     return result;
 }
 
@@ -335,14 +354,7 @@ static bool is_wanted(const struct facts_monitor *proposal) {
 static bool is_much(const struct search_of_statements *search, const struct waits *waits,
                     double wait_ns) {
     return wait_ns > evidence.statement_wait_share * search->life_ns &&
-           wait_ns > evidence.statement_unexplained * waits->wait_ns;
-}
-
-static bool has_guards(const struct monitors *monitors, int mutex) {
-    for (struct explanation *e = NULL; (e = explanation_next(monitors, BY_COUNTER, e));)
-        if (e->mutex == mutex)
-            return true;
-    return false;
+           wait_ns > evidence.violation_share * waits->wait_ns;
 }
 
 /* Is it what else was found of the mutex? */
@@ -354,10 +366,8 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
                           struct model *model) {
     const struct facts_monitor *known = search->monitors->proposal_of[mutex];
     struct waits waits = waits_of(search, mutex);
-    if (!known || known->ignored ||
-        (!is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns + waits.bent_ns)))
+    if (!known || known->ignored || (!is_wanted(known) && !is_much(search, &waits, waits.open_ns)))
         return;
-    bool must_fit = !is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns);
     replay_trail *trail = memory_alloc(search->sections->n_sections, sizeof *trail);
     const char *why = "the source says nothing of them";
     for (size_t m = 0; why && m < search->facts->n_monitors; m++) {
@@ -366,11 +376,10 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
             continue;
         struct explanation statements = try_proposal(search, mutex, proposal, trail);
         why = why_not(search, &statements, &waits);
-        if (!why && explanation_is_doubtful(&statements) && !is_wanted(known) &&
-            has_guards(search->monitors, mutex))
-            why = "the traced run contradicts them, too";
-        if (!why && must_fit && statements.tally.violations + statements.tally.untold > 0)
-            why = "they explain no more than a counter";
+        if (!why && !is_wanted(known) && !score_is_better(&statements.score, &waits.known)) {
+            why = "they explain no more than what else was found";
+            select_reject(search->monitors, &statements, &statements.score);
+        }
         if (why) {
             explanation_free(&statements);
             continue;

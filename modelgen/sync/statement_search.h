@@ -3,7 +3,7 @@
 #define PERSIK_MODELGEN_SYNC_STATEMENT_SEARCH_H
 
 #include "modelgen/sync/monitor.h"
-#include "modelgen/sync/source_replay.h"
+#include "modelgen/sync/replay.h"
 #include "modelgen/threads/thread_pools.h"
 
 /* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What is

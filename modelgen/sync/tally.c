@@ -26,7 +26,7 @@ bool violations_are_few(double violations, double decisions) {
 }
 
 bool violations_are_doubtful(double violations, double decisions) {
-    return violations >= evidence.doubts && violations > evidence.doubtful_share * decisions;
+    return violations >= evidence.several && violations > evidence.doubtful_share * decisions;
 }
 
 bool tally_is_acceptable(const struct tally *tally) {

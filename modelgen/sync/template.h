@@ -25,7 +25,7 @@ struct template_row {
     unsigned short acts[TEMPLATE_ROLES]; /* of enum pattern_act, by role */
     bool at_any_site;                    /* threads may wait at several sites of the mutex ... */
     bool at_one_site;                    /* ... or at one */
-    const double *fewest_waits;          /* a threshold; NULL: one */
+    bool few_prove_nothing;              /* few waits, that is: else one will do */
 
     /* Binds the history's sections to roles, in the `variant`-th way; false: there are no more.
      * A section that is left alone has none. */

@@ -6,6 +6,7 @@
 #include "modelgen/evidence.h"
 #include "modelgen/sync/command_text.h"
 #include "modelgen/sync/replay.h"
+#include "modelgen/sync/select.h"
 
 struct search {
     const struct finder *finder;
@@ -24,6 +25,7 @@ static struct explanation pattern_of(const struct search *search,
     const struct finder *finder = search->finder;
     struct explanation pattern = pattern_empty(finder, search->row->kind);
     pattern.tally = candidate->tally;
+    pattern.score.contradictions = candidate->tally.violations;
     for (size_t i = 0; i < search->program.n_operations; i++)
         pattern.score.complexity += search->program.operations[i].n_commands;
     for (size_t i = 0; i < finder->history.count; i++) {
@@ -67,7 +69,7 @@ static void replay_candidate(struct search *search, struct candidate *candidate)
 }
 
 static bool holds(const struct search *search, struct candidate *candidate) {
-    double fewest = search->row->fewest_waits ? *search->row->fewest_waits : 1;
+    double fewest = search->row->few_prove_nothing ? evidence.convincing_turns : 1;
     return candidate->tally.waited >= fewest && tally_is_acceptable(&candidate->tally) &&
            (!search->row->is_told_apart || (search->row->is_told_apart(search->finder, candidate) &&
                                             tally_is_acceptable(&candidate->tally)));
@@ -85,11 +87,12 @@ static void try_candidate(struct search *search, struct candidate candidate) {
         reject(search, &candidate);
         return;
     }
-    if (search->is_found && candidate.tally.violations >= search->best.tally.violations)
-        return;
-    if (search->is_found)
-        explanation_free(&search->best);
-    search->best = pattern_of(search, &candidate);
+    struct explanation found = pattern_of(search, &candidate);
+    bool is_better = !search->is_found || score_is_better(&found.score, &search->best.score);
+    if (search->is_found || !is_better)
+        explanation_free(is_better ? &search->best : &found);
+    if (is_better)
+        search->best = found;
     search->is_found = true;
 }
 

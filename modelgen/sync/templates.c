@@ -261,7 +261,8 @@ static bool bind_commits(const struct finder *finder, const struct section_class
             roles[telling] = COMMIT_TELL;
     }
     free(is_telling);
-    return n[COMMIT_LEAD] >= evidence.fewest_leaders && n[COMMIT_LED] >= evidence.fewest_leaders;
+    return n[COMMIT_LEAD] >= evidence.convincing_turns &&
+           n[COMMIT_LED] >= evidence.convincing_turns;
 }
 
 const struct template_row template_group_commit = {
@@ -315,7 +316,7 @@ static bool bind_rounds(const struct finder *finder, const struct section_class 
             openings++;
         }
     }
-    return openings >= evidence.fewest_rounds;
+    return openings >= evidence.convincing_turns;
 }
 
 static int compare_passes(const void *a, const void *b, void *finder) {
@@ -383,7 +384,7 @@ const struct template_row template_generation = {
                    [GENERATION_OPEN] = "opened = opened + 1"},
     .acts = {[GENERATION_TURN] = ACT_TURN, [GENERATION_OPEN] = ACT_PASS},
     .at_one_site = true,
-    .fewest_waits = &evidence.fewest_rounds,
+    .few_prove_nothing = true,
     .bind = bind_rounds,
     .is_told_apart = are_rounds,
     .finish = finish_rounds,

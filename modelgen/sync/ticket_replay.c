@@ -129,7 +129,7 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
         count_inversions(finder, passages, awaits->entry, limit) <= limit)
         return awaits->entry;
     double unseen = count_inversions(finder, passages, -1, INFINITY);
-    if (unseen <= evidence.doubted_share * (double)passages->count)
+    if (unseen <= evidence.doubtful_share * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {

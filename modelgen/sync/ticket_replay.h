@@ -2,7 +2,7 @@
 #ifndef PERSIK_MODELGEN_SYNC_TICKET_REPLAY_H
 #define PERSIK_MODELGEN_SYNC_TICKET_REPLAY_H
 
-#include "modelgen/sync/passages.h"
+#include "modelgen/sync/pattern_replay.h"
 
 /* Of waits that nothing explains yet. */
 bool ticket_replay_find(const struct finder *finder);

@@ -46,8 +46,8 @@ static bool changes_alone(const struct monitors *monitors, const struct explanat
 static bool is_beyond_doubt(const struct counter_search *search, const struct sections *sections,
                             size_t n_threads) {
     const struct verdict *verdict = &search->best_verdict;
-    if (verdict_wrong(verdict) > 0 || verdict->waits < evidence.convincing_attempts ||
-        verdict->passes < evidence.convincing_attempts)
+    if (verdict_wrong(verdict) > 0 || verdict->waits < evidence.convincing_turns ||
+        verdict->passes < evidence.convincing_turns)
         return false;
     const struct monitors *monitors = search->monitors;
     bool *tries = memory_alloc(n_threads, sizeof *tries);

@@ -156,7 +156,7 @@ static void find_waited_for(struct monitors *monitors, const struct sections *se
         found = search.as_one || are_mailboxes(sections, &search);
     }
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
-    if (!left_out.conjunctions && contradictions >= evidence.doubts &&
+    if (!left_out.conjunctions && contradictions >= evidence.several &&
         find_conjunction(monitors, sections, class, contradictions, history))
         return;
     if (found)

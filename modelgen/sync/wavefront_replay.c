@@ -380,7 +380,7 @@ static struct explanation find_together(struct family *family) {
         best_period = is_better(&other, &best) ? period : best_period;
         best = better_of(best, other);
     }
-    double least = fmax(evidence.looked_often, evidence.looked_share * (double)family->steps.count);
+    double least = fmax(evidence.several, evidence.looked_share * (double)family->steps.count);
     if (best_period == 1 || best.tally.decisions < least)
         best.tally = (struct tally){0};
     return best;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/source_replay.h"
+#include "modelgen/sync/replay.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK_LINE = 10, UNLOCK_LINE = 20 };
