@@ -134,7 +134,7 @@ void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
         decision(pass, name, "suspect", "%g waits, or fewer, tell what it is",
-                 evidence.convincing_turns);
+                 evidence.little);
         free(name);
     }
 }

@@ -212,7 +212,7 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
     }
     qsort(all, sections->n_objects, sizeof *all, compare_suspects);
     for (size_t o = 0; o < sections->n_objects && doubts->n_suspects < SUSPECTS_LIMIT; o++)
-        if (all[o].waited > 0 && all[o].waited <= evidence.convincing_turns)
+        if (all[o].waited > 0 && all[o].waited <= evidence.little)
             doubts->suspects[doubts->n_suspects++] = all[o].mutex;
     free(all);
 }
