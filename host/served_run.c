@@ -291,6 +291,8 @@ static void serve_by_hand(struct served_run *run) {
              run->may_leave ? ", and the next one, with probes, needs the same requests again"
                             : " and keeps it, twice aborts");
     wait_while_it_goes_on(run, UINT64_MAX);
+    if (!interrupt_signal()) /* the terminal's signal may have ended it before it has reached us */
+        poll(NULL, 0, LOOK_MS);
     /* Before another run, other signals than the terminal's are meant for persik as a whole. */
     int number = interrupt_signal();
     if (number && (number == SIGINT || !run->may_leave) && !interrupt_is_final())

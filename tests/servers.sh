@@ -58,7 +58,13 @@ in_background() {
     env --default-signal=INT "$persik" "$@" >out 2>err </dev/null &
     pid=$!
 }
+# Its end, or that of our patience.
 ended() {
+    for _ in $(seq 600); do
+        case $(ps -o stat= -p "$pid") in Z* | '') break ;; esac
+        sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null
     status=0
     wait "$pid" || status=$?
 }
@@ -153,6 +159,16 @@ by_hand_from_the_start() {
     wait_for 'the next one, with probes' && kill -INT "$pid" && wait_for 'and keeps it, twice aborts' && sleep 0.5 &&
         kill -INT "$pid" && ended && [ $status -eq 0 ] && traced_at_least 20 && [ -s persik.data/sample.json ] && nothing_left_soon
 }
+# The terminal's signal goes to the server, too, which has an end of its own for it.
+at_a_terminal() {
+    rm -f keys && mkfifo keys && : >err
+    env --default-signal=INT script -qec "$persik profile --no-source $here/serve_epoll $port" /dev/null <keys >err 2>&1 &
+    pid=$!
+    exec 9>keys
+    wait_for 'keeps it, twice aborts' && "$here/ask" tcp "$port" 100 && printf '\003' >&9 && ended
+    exec 9>&-
+    [ "$status" -eq 0 ] && traced_at_least 200 && ! said 'ended: killed' && nothing_left
+}
 by_hand_sampled_or_traced() {
     for command in sample trace; do
         in_background $command "$here/serve_epoll" "$port" && wait_for 'keeps it, twice aborts' && "$here/ask" tcp "$port" 100 &&
@@ -172,6 +188,7 @@ others_are_left_alone() {
 check "without a load a server is asked from elsewhere for a time" for_a_time
 check "or by hand until SIGINT, which keeps the one traced run" by_hand
 check "who asks from the start asks in both runs" by_hand_from_the_start
+check "Ctrl-C at a terminal does so, too" at_a_terminal
 check "sample and trace are ended by hand, too" by_hand_sampled_or_traced
 check "the second SIGINT aborts and keeps an earlier recording" twice_aborts
 check "a program that talks to itself and ends is no server" others_are_left_alone
