@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simulator/clients.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
 #include "simulator/draws.h"

@@ -1,4 +1,4 @@
-/* What holds something: tokens, and queues of items. */
+/* What holds something: tokens, and queues of items, also those that come from outside. */
 #ifndef PERSIK_SIMULATOR_STORES_H
 #define PERSIK_SIMULATOR_STORES_H
 
@@ -22,7 +22,18 @@ void queue_reset(struct engine *engine, int object);
 /* An item arrives from outside. */
 void queue_arrive(struct engine *engine, int object);
 
-/* The same from a client, who waits for room where there is none. */
-void queue_bring(struct engine *engine, int object, int client);
+/* Closed populations: so many clients who think, put an item into their queue, wait until its task
+ * ends, and begin anew. Which thread ends the task does not matter: items that are put on carry
+ * their client with them. Where several threads work for one client, the first end of a task
+ * counts. */
+
+/* The beginning of a run: the queue's clients think. */
+void clients_reset(struct engine *engine, int object);
+
+/* The next one has thought. */
+void clients_come(struct engine *engine);
+
+/* A task has ended: its client, if there is one (else PLAN_NONE), thinks again. */
+void clients_leave(struct engine *engine, int client);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "simulator/clients.h"
 #include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
