@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,10 +183,15 @@ __attribute__((format(printf, 2, 3))) static void say(struct trace_meta *meta, c
 }
 
 /* What the recording said of its own block I/O does not hold any more. */
+static bool is_of_block_io(const char *lack) {
+    return strncmp(lack, "block I/O", strlen("block I/O")) == 0 ||
+           strstr(lack, " block requests of the kernel's own") != NULL;
+}
+
 static void forget_lacks(struct trace_meta *meta) {
     size_t kept = 0;
     for (size_t i = 0; i < meta->n_lacks; i++)
-        if (strncmp(meta->lacks[i], "block I/O", strlen("block I/O")) != 0)
+        if (!is_of_block_io(meta->lacks[i]))
             meta->lacks[kept++] = meta->lacks[i];
         else
             free(meta->lacks[i]);
