@@ -116,7 +116,7 @@ corpus_for() { "$root/bench/corpus" $(($2 / 2)) "golden-$1.corpus"; }
 
 # Sets `command`, and the `options` of persik profile.
 prepare() {
-    local what flags arguments catalog words
+    local what flags arguments catalog words load
     options=(--plain-runs 0 --no-evictions)
     if corpus | grep -qxF -e "$name"; then
         made "monitors/$name" --threads 2
@@ -137,8 +137,8 @@ prepare() {
         command=("${concrete[@]}")
         ;;
     server)
-        read -ra flags <<<"$flags"
-        served "${flags[@]}" "${words[@]}" || return 1
+        read -ra load <<<"$flags"
+        served "${load[@]}" "${words[@]}" || return 1
         ;;
     *) compiled "$what" "$flags" "${words[@]}" || return 1 ;;
     esac

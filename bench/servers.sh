@@ -7,7 +7,8 @@
 # Response times are the client's, from when a request was to be sent; the model's are the server's, from a request's
 # arrival: what connecting and the way take, some 0.1 ms, is not in them. With one core the server has the first, the
 # client the second one; with two both have both. Of each configuration $RUNS runs (3), in turn with all others; their
-# medians. Recordings and measurements are kept in bench/scratch/servers/KIND/; delete the folder to measure anew.
+# medians. Recordings and measurements are kept in bench/scratch/servers/KIND/; delete the folder to measure anew, give
+# more $RUNS to add some.
 #
 #   THREADS, CORES, RATES   the configurations (1 2 4, 1 2, 300 600 800 requests a second)
 #   REQUESTS                of each run (2000); ROUNDS: of one request's computation, mean (750000: some 0.9 ms)
@@ -82,16 +83,16 @@ configurations() {
     done
 }
 
-# Leaves lines "THREADS CORES RATE THROUGHPUT MEAN P95" in KIND/measured, one a run.
+# Adds lines "THREADS CORES RATE THROUGHPUT MEAN P95" to KIND/measured, one a run, until there are enough.
 measure() {
     local i t c r
-    [ ! -s "$kept/$1/measured" ] || return 0
-    for ((i = 0; i < runs; i++)); do
+    touch "$kept/$1/measured"
+    for ((i = 1; i <= runs; i++)); do
         while read -r t c r; do
-            echo "$t $c $r $(run "$1" "$t" "$c" "$r")"
+            [ "$(grep -cs "^$t $c $r " "$kept/$1/measured")" -ge "$i" ] ||
+                echo "$t $c $r $(run "$1" "$t" "$c" "$r")" >>"$kept/$1/measured"
         done < <(configurations)
-    done >"$kept/$1/measured.part"
-    mv "$kept/$1/measured.part" "$kept/$1/measured"
+    done
 }
 
 # median KIND THREADS CORES RATE COLUMN

@@ -234,7 +234,8 @@ static void take_by_read(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request request = found->all.items[r];
         if (request_event_is_none(request.wait))
-            continue; /* it was there when its connection was accepted */
+            continue;                      /* it was there when its connection was accepted */
+        assert(finder->connections.items); /* the request is of one of them */
         request.from_ns =
             trace_end_ns(record_of(finder, finder->connections.items[request.source].accept));
         request.source =
@@ -410,6 +411,14 @@ static void find_idle(struct finder *finder) {
 
 /* ---- the whole ---- */
 
+/* Often enough to be the other end of all that it accepted. */
+static bool may_connect_to_itself(const struct finder *finder) {
+    size_t n = 0;
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);)
+        n += trace_op(at.event) == OP_CONNECT;
+    return n >= finder->connections.count;
+}
+
 static char *refusal(const struct finder *finder) {
     const struct requests *found = finder->found;
     if (finder->connections.count == 0)
@@ -420,6 +429,9 @@ static char *refusal(const struct finder *finder) {
     if (found->all.count == 0)
         return memory_strdup("nothing that was read from a connection was answered over it by "
                              "recorded calls");
+    if (may_connect_to_itself(finder))
+        return memory_strdup("the program makes as many connections as it accepts, perhaps to "
+                             "itself");
     if (finder->n_bound > finder->n_told + finder->n_direct)
         return memory_strdup("threads wait for the next request of one connection each, which is "
                              "not modelled");

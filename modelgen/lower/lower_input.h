@@ -20,8 +20,8 @@ struct lower_input {
     const struct thread_states *timelines;
     const struct disk_service *disks;
     struct outside_queues *outside; /* give their distributions to the model */
-    const uint32_t *places;     /* per context: see source_places */
-    double insignificant_share; /* of the run */
+    const uint32_t *places;         /* per context: see source_places */
+    double insignificant_share;     /* of the run */
 };
 
 #endif

@@ -309,6 +309,14 @@ static void a_thread_for_each_connection_is_not_modelled(void **state) {
     assert_refused(trace, "wait for the next request of one connection each");
 }
 
+static void what_may_come_from_the_program_itself_does_not_come_from_outside(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    for (uint64_t i = 1; i <= REQUESTS; i++)
+        on(trace, MAIN, "connect", 50, i * EACH_NS - 100, i * EACH_NS - 60, 0);
+    assert_refused(trace, "as many connections as it accepts");
+}
+
 static void without_scheduling_it_is_not_known_when_requests_came(void **state) {
     (void)state;
     struct trace *trace = accepting();
@@ -357,6 +365,7 @@ int main(void) {
         cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
         cmocka_unit_test(what_is_not_answered_is_no_request),
         cmocka_unit_test(a_thread_for_each_connection_is_not_modelled),
+        cmocka_unit_test(what_may_come_from_the_program_itself_does_not_come_from_outside),
         cmocka_unit_test(without_scheduling_it_is_not_known_when_requests_came),
         cmocka_unit_test(a_program_that_accepts_nothing_stays_as_it_is),
         cmocka_unit_test(what_was_measured_is_from_the_first_request_to_the_last),
