@@ -192,7 +192,8 @@ static void remove_result_folder(const struct session *session) {
 /* 0 also where the load wrote nothing: then nothing is known of it. */
 static int take_result(struct session *session, struct configuration *configuration,
                        struct error *error) {
-    struct client_result result = {.throughput_hz = NAN, .response_ns = NAN, .response_p95_ns = NAN};
+    struct client_result result = {
+        .throughput_hz = NAN, .response_ns = NAN, .response_p95_ns = NAN};
     struct stat about;
     if (stat(session->result, &about) != 0)
         session->without_result = true;

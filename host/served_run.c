@@ -197,22 +197,22 @@ static bool wait_until_ready(struct served_run *run) {
     return ready;
 }
 
-/* Is it the process that is recorded which serves? */
-static bool check_process(struct served_run *run) {
-    char name[32];
-    if (!run->plan.recorded || !run->at.pid)
-        return true;
-    if (run->at.pid != run->program) {
-        fail(run,
-             "process %d (%s), which %s has started, listens, and only %s itself would be "
-             "recorded: start the server by `exec` in the script, or use --follow",
-             (int)run->at.pid, process_name(run->at.pid, name), run->name, run->name);
-        return false;
-    }
-    if (run->at.n_processes > 1)
+static void warn_of_children(const struct served_run *run) {
+    if (run->plan.recorded && run->at.n_processes > 1)
         log_warning("%zu child processes of %s listen as well and are not recorded: use --follow",
                     run->at.n_processes - 1, run->name);
-    return true;
+}
+
+/* Is it the process that is recorded which serves? */
+static bool is_right_process(const struct served_run *run, struct error *error) {
+    char name[32];
+    if (!run->plan.recorded || !run->at.pid || run->at.pid == run->program)
+        return true;
+    error_set(error,
+              "process %d (%s), which %s has started, listens, and only %s itself would be "
+              "recorded: start the server by `exec` in the script, or use --follow",
+              (int)run->at.pid, process_name(run->at.pid, name), run->name, run->name);
+    return false;
 }
 
 /* ---- while it serves ---- */
@@ -301,8 +301,12 @@ static void serve_by_hand(struct served_run *run) {
 
 static void serve(struct served_run *run) {
     run->is_ours = true;
-    if (!wait_until_ready(run) || !check_process(run))
+    if (!wait_until_ready(run))
         return;
+    run->failed = !is_right_process(run, &run->failure);
+    if (run->failed)
+        return;
+    warn_of_children(run);
     run->phase = SERVING;
     if (run->plan.load)
         serve_load(run);
@@ -339,6 +343,10 @@ static void attend(struct served_run *run) {
     }
     if (!goes_on(run))
         return;
+    /* A program may as well start a server for its own use: that is for people to judge. */
+    if (!is_right_process(run, &error))
+        log_warning("%s", error.text);
+    warn_of_children(run);
     run->is_ours = true;
     run->phase = SERVING;
     interrupt_program(0); /* it is told to end from here */

@@ -159,6 +159,13 @@ by_hand_from_the_start() {
     wait_for 'the next one, with probes' && kill -INT "$pid" && wait_for 'and keeps it, twice aborts' && sleep 0.5 &&
         kill -INT "$pid" && ended && [ $status -eq 0 ] && traced_at_least 20 && [ -s persik.data/sample.json ] && nothing_left_soon
 }
+children_by_hand() {
+    in_background profile --follow --no-source "$here/serve_threads" "$port" prefork && wait_for 'keeps it, twice aborts' &&
+        "$here/ask" tcp "$port" 100 && kill -INT "$pid" && ended && [ $status -eq 0 ] && traced_at_least 200 && nothing_left &&
+        printf '#!/bin/sh\n"%s/serve_threads" "$@"\n' "$here" >start && chmod +x start &&
+        in_background trace --plain-runs 0 ./start "$port" && wait_for 'keeps it, twice aborts' &&
+        said 'warning: process .* by `exec` in the script, or use --follow' && kill -INT "$pid" && ended && nothing_left
+}
 # The terminal's signal goes to the server, too, which has an end of its own for it.
 at_a_terminal() {
     rm -f keys && mkfifo keys && : >err
@@ -188,6 +195,7 @@ others_are_left_alone() {
 check "without a load a server is asked from elsewhere for a time" for_a_time
 check "or by hand until SIGINT, which keeps the one traced run" by_hand
 check "who asks from the start asks in both runs" by_hand_from_the_start
+check "children that serve are followed by hand, or said" children_by_hand
 check "Ctrl-C at a terminal does so, too" at_a_terminal
 check "sample and trace are ended by hand, too" by_hand_sampled_or_traced
 check "the second SIGINT aborts and keeps an earlier recording" twice_aborts

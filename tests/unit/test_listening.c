@@ -83,7 +83,7 @@ static void a_udp_socket_listens_unless_it_is_connected(void **state) {
     struct sockaddr_in self;
     socklen_t length = sizeof self;
     getsockname(server, (struct sockaddr *)&self, &length);
-    connect(server, (struct sockaddr *)&self, length);
+    assert_int_equal(connect(server, (struct sockaddr *)&self, length), 0);
     assert_int_equal(listening_find(getpid()).pid, 0);
     close(server);
 }
