@@ -244,16 +244,13 @@ static void judge(const struct scenario *scenario, const size_t *issuers, size_t
                   const int *true_tids, bool one_issuer, double offset_ns, double drift) {
     double before = cpu_seconds();
     struct attribution_run run = run_of(scenario);
-    struct busy *users = attribution_waits(&run, &scenario->requests);
     struct busy *blocks = attribution_requests(&scenario->requests, issuers, n_issuers);
-    struct correlate_input input = {.users = users,
-                                    .n_users = scenario->n_threads,
-                                    .blocks = blocks,
+    struct correlate_input input = {.blocks = blocks,
                                     .n_blocks = n_issuers,
                                     .least_lag_ns = -BASE_NS - 1.1 * MOST_LAG,
                                     .most_lag_ns = -BASE_NS + 1.1 * MOST_LAG,
                                     .most_drift = MOST_DRIFT};
-    struct correlation found = correlate(&input);
+    struct correlation found = attribution_correlate(&run, &scenario->requests, input);
     struct attribution attribution = attribute_by_pairs(&scenario->requests, issuers, &run, &found);
     double took = cpu_seconds() - before, worst_ns = 0;
     size_t right_pairs, pairs, calls = 0, right = 0, near = 0, others = 0, taken = 0, sum = 0;
@@ -281,7 +278,6 @@ static void judge(const struct scenario *scenario, const size_t *issuers, size_t
            found.lag_next, 1 - found.lag_confidence, took);
     attribution_free(&attribution);
     correlation_free(&found);
-    attribution_free_signals(users, scenario->n_threads);
     attribution_free_signals(blocks, n_issuers);
 }
 

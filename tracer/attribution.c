@@ -103,10 +103,8 @@ static struct busy waits_of(const struct trace_thread *thread, double longest_ns
     return waits;
 }
 
-struct busy *attribution_waits(const struct attribution_run *run,
-                               const struct block_requests *requests) {
+struct busy *attribution_waits(const struct attribution_run *run, double longest_ns) {
     struct busy *waits = memory_alloc(run->n_threads, sizeof *waits);
-    double longest_ns = 2 * median_request_ns(requests);
     for (size_t t = 0; t < run->n_threads; t++)
         waits[t] = waits_of(&run->threads[t], longest_ns);
     return waits;
@@ -121,6 +119,36 @@ struct busy *attribution_requests(const struct block_requests *requests, const s
     for (size_t j = 0; j < n; j++)
         busy_settle(&busy[j]);
     return busy;
+}
+
+static struct correlation correlate_waits(const struct attribution_run *run, double longest_ns,
+                                          struct correlate_input input) {
+    struct busy *waits = attribution_waits(run, longest_ns);
+    input.users = waits;
+    input.n_users = run->n_threads;
+    struct correlation found = correlate(&input);
+    attribution_free_signals(waits, run->n_threads);
+    return found;
+}
+
+static double fit_of(const struct correlation *found) {
+    double sum = 0;
+    for (size_t p = 0; found->found && p < found->n_pairs; p++)
+        sum += found->pairs[p].correlation;
+    return sum;
+}
+
+struct correlation attribution_correlate(const struct attribution_run *run,
+                                         const struct block_requests *requests,
+                                         struct correlate_input input) {
+    struct correlation whole = correlate_waits(run, INFINITY, input);
+    for (size_t t = 0; t < run->n_threads; t++)
+        if (run->threads[t].n_slices > 0)
+            return whole;
+    struct correlation usual = correlate_waits(run, 2 * median_request_ns(requests), input);
+    bool better = fit_of(&usual) > fit_of(&whole);
+    correlation_free(better ? &whole : &usual);
+    return better ? usual : whole;
 }
 
 void attribution_free_signals(struct busy *signals, size_t n) {

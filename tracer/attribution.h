@@ -47,15 +47,22 @@ struct attribution_run {
 };
 
 /* When each thread waited in calls that may go to a disk, in the trace's time; settled. Where its
- * scheduling was not recorded, from each call's beginning, twice as long as the median request
- * takes at most: the rest may be waiting for a core. One for each thread. */
-struct busy *attribution_waits(const struct attribution_run *run,
-                               const struct block_requests *requests);
+ * scheduling was not recorded, from each call's beginning, for `longest_ns` at most. One for each
+ * thread. */
+struct busy *attribution_waits(const struct attribution_run *run, double longest_ns);
 
 /* When requests of each of `n` issuers were under way, by their clock; settled. `issuers`: the
  * number of each request's issuer. */
 struct busy *attribution_requests(const struct block_requests *requests, const size_t *issuers,
                                   size_t n);
+
+/* correlate() with the waits of the run's threads as users; `input` needs no users. Without
+ * scheduling records a call may be waiting for a core when its request is done, or for requests
+ * before its own: of both, whole calls and calls as long as two usual requests, what fits better.
+ */
+struct correlation attribution_correlate(const struct attribution_run *run,
+                                         const struct block_requests *requests,
+                                         struct correlate_input input);
 
 void attribution_free_signals(struct busy *signals, size_t n);
 

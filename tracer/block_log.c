@@ -271,15 +271,13 @@ static void take_by_pairs(struct block_log *log, const struct correlation *corre
 
 static struct correlation correlate_logs(const struct block_log *log, bool near) {
     struct busy_span span = span_of(log);
-    struct correlate_input input = {.users = log->users,
-                                    .n_users = log->run.n_threads,
-                                    .blocks = log->issuers.busy,
+    struct correlate_input input = {.blocks = log->issuers.busy,
                                     .n_blocks = log->issuers.n,
                                     .least_lag_ns = near ? -log->start_ns - NEAR_NS : -span.to_ns,
                                     .most_lag_ns = near ? -log->start_ns + NEAR_NS
                                                         : (double)log->run.run_ns - span.from_ns,
                                     .most_drift = MOST_DRIFT};
-    return correlate(&input);
+    return attribution_correlate(&log->run, &log->requests, input);
 }
 
 static int refuse(const struct block_log *log, const struct correlation *correlation,
@@ -357,7 +355,7 @@ int tracer_add_block_log(struct trace *trace, const char *name, struct error *er
     if (status == 0) {
         requests_pair(&log.requests, &log.events.events);
         find_issuers(&log);
-        log.users = attribution_waits(&log.run, &log.requests);
+        log.users = attribution_waits(&log.run, INFINITY);
         guess_clock(&log);
         status = match(&log, error);
     }

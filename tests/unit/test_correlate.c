@@ -385,10 +385,7 @@ static void sleep_in_a_call_is_what_is_correlated(void **state) {
         {.tid = 7, .n_records = 2, .records = records, .n_slices = 3, .slices = slices},
         {.tid = 8, .n_records = 2, .records = records}};
     struct attribution_run run = {threads, 2, 10000};
-    struct block_request items[] = {request_of(1, 0, 300), request_of(1, 1000, 1400),
-                                    request_of(1, 2000, 3000)};
-    struct block_requests requests = {3, 0, items};
-    struct busy *waits = attribution_waits(&run, &requests);
+    struct busy *waits = attribution_waits(&run, 800);
     assert_spans(&waits[0], (const double[]){1100, 2000}, 1);
     assert_spans(&waits[1], (const double[]){1000, 1800, 8000, 8500}, 2);
     attribution_free_signals(waits, 2);
