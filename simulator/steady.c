@@ -196,19 +196,19 @@ struct surplus {
 };
 
 static struct surplus find_surplus(const struct stages *stages, const double *below, double share) {
-    double mean = 0, squares = 0, all = 0, all_below = 0;
+    double squares = 0, all = 0, all_below = 0;
     for (int i = 0; i < REPLICATIONS; i++) {
-        double n = stages->engines[i]->response.n;
-        mean += (below[i] - share * n) / REPLICATIONS;
-        all += n;
+        all += stages->engines[i]->response.n;
         all_below += below[i];
     }
+    double part = all_below / all;
     for (int i = 0; i < REPLICATIONS; i++) {
-        double own = below[i] - share * stages->engines[i]->response.n;
-        squares += (own - mean) * (own - mean);
+        double own = below[i] - part * stages->engines[i]->response.n;
+        squares += own * own;
     }
-    double seen = all_below * (all - all_below) / (all * all);
+    double seen = part * (1 - part);
     double variance = seen > 0 ? squares / (REPLICATIONS - 1) * share * (1 - share) / seen : 0;
+    double mean = (all_below - share * all) / REPLICATIONS;
     double t = gsl_cdf_tdist_Pinv(0.5 + CONFIDENCE / 2, REPLICATIONS - 1);
     return (struct surplus){mean, t * sqrt(variance / REPLICATIONS)};
 }

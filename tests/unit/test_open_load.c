@@ -25,7 +25,7 @@
 #define MS 1e6 /* in nanoseconds */
 
 struct counted {
-    int mean, p99;
+    int mean, median, p99;
 };
 
 static bool contains(struct estimate estimate, double exact, double widest) {
@@ -40,18 +40,20 @@ static struct counted count_inside(const struct station *station, struct sim_con
         config.seed = (uint64_t)seed;
         struct sim_result result = simulate(model, config);
         inside.mean += contains(result.response_ns, station_mean_ns(station), 0.3);
+        inside.median += contains(result.response_p50_ns, station_quantile_ns(station, 0.5), 0.3);
         inside.p99 += contains(result.response_p99_ns, station_quantile_ns(station, 0.99), 0.6);
         sim_result_free(&result);
     }
     model_free(model);
-    print_message("%d means and %d 99th percentiles lie in %d intervals\n", inside.mean, inside.p99,
-                  SEEDS);
+    print_message("%d means, %d medians and %d 99th percentiles lie in %d intervals\n", inside.mean,
+                  inside.median, inside.p99, SEEDS);
     return inside;
 }
 
 static void assert_honest(struct station station) {
     struct counted inside = count_inside(&station, (struct sim_config){0});
     assert_true(inside.mean >= LEAST);
+    assert_true(inside.median >= LEAST);
     assert_true(inside.p99 >= LEAST);
 }
 

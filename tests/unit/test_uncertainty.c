@@ -177,6 +177,23 @@ static void it_includes_the_simulations_own(void **state) {
     assert_true(isnan(uncertainty_widen((struct estimate){NAN, NAN}, 0.03).half_width));
 }
 
+/* Of a service time that is 10 % longer, at a queue whose response time is s / (1 - busy). */
+static void a_response_time_near_saturation_is_less_sure(void **state) {
+    (void)state;
+    double half = (1.1 / (1 - 0.55)) / (1 / (1 - 0.5)) - 1;
+    assert_true(fabs(uncertainty_share_of_open_response(0.1, 0.5) - half) < 1e-9);
+    assert_true(isinf(uncertainty_share_of_open_response(0.1, 0.95)));
+    assert_true(isinf(uncertainty_share_of_open_response(0.1, 0.9))); /* wider than the figure */
+    assert_true(fabs(uncertainty_share_of_closed_response(0.1, 1, 1) - 0.1) < 1e-9);
+    assert_true(fabs(uncertainty_share_of_closed_response(0.1, 1, 3) - 0.3) < 1e-9);
+}
+
+static void what_arrives_is_done_unless_it_may_be_too_much(void **state) {
+    (void)state;
+    assert_true(uncertainty_share_of_open_throughput(0.1, 0.5) == 0);
+    assert_true(fabs(uncertainty_share_of_open_throughput(0.25, 1) - 0.2) < 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_well_known_has_a_narrow_interval_that_is_not_none),
@@ -190,6 +207,8 @@ int main(void) {
         cmocka_unit_test(what_is_not_modelled_widens_it),
         cmocka_unit_test(it_grows_with_the_distance_from_what_was_recorded),
         cmocka_unit_test(it_includes_the_simulations_own),
+        cmocka_unit_test(a_response_time_near_saturation_is_less_sure),
+        cmocka_unit_test(what_arrives_is_done_unless_it_may_be_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
