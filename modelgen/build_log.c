@@ -133,8 +133,7 @@ void build_log_rejected(const char *pass, struct build *build, size_t first) {
 void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
-        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is",
-                 evidence.little);
+        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is", evidence.little);
         free(name);
     }
 }

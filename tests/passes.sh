@@ -55,7 +55,7 @@ kept handover_group
 is_in_groups() { grep -q '"in_groups": true' handover_group/model.json; }
 asks_for_more() {
     build_model -i handover_group >/dev/null && is_in_groups &&
-        build_model -i handover_group --evidence fewest_leaders=10000 >/dev/null && ! is_in_groups
+        build_model -i handover_group --evidence convincing_turns=10000 >/dev/null && ! is_in_groups
 }
 check "--evidence asks for more of it" asks_for_more
 

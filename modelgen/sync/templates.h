@@ -2,7 +2,7 @@
  * template_search.h tries them. A "broadcast" in a row's program says that the section must wake
  * others; none, that it may: programs look first whether anybody waits.
  *
- * A new template is one row here, and its line in pattern_search.c. */
+ * A new template is one row here, and its line in a table of monitor_search.c. */
 #ifndef PERSIK_MODELGEN_SYNC_TEMPLATES_H
 #define PERSIK_MODELGEN_SYNC_TEMPLATES_H
 
