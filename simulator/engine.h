@@ -154,7 +154,7 @@ enum { SIDE_FIRST, SIDE_SECOND };
 struct item {
     double birth_ns;
     int kind;
-    int client; /* PLAN_NONE: of none */
+    int client;           /* PLAN_NONE: of none */
     struct thread *owner; /* nobody else takes it; NULL: anyone does */
 };
 

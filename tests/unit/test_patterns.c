@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/select.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
+#include "modelgen/sync/select.h"
 #include "simulator/simulator.h"
 #include "tests/unit/explanations_by.h"
 #include "tests/unit/model_builder.h"
