@@ -71,7 +71,7 @@ static const struct argp_option options_list[] = {
     {"duration", KEY_DURATION, "TIME", 0, "measure for so long (10s; without end with --requests)",
      3},
     {"requests", KEY_REQUESTS, "N", 0, "measure so many requests", 3},
-    {"warm-up", KEY_WARM_UP, "TIME", 0, "send for so long before, and do not count it (0)", 3},
+    {"warmup", KEY_WARM_UP, "TIME", 0, "send for so long before, and do not count it (0)", 3},
     {"timeout", KEY_TIMEOUT, "TIME", 0, "an answer that takes longer is a failure (30s)", 3},
     {"connections", KEY_CONNECTIONS, "N", 0,
      "at the same time; other requests wait for one (1024, or the number of clients)", 4},
@@ -156,7 +156,7 @@ static bool parse_load(struct load_options *load, int key, const char *argument)
         load->requests = (uint64_t)option_integer("--requests", argument, 1, INT32_MAX);
         return true;
     case KEY_WARM_UP:
-        load->warm_up_ns = option_time_ns("--warm-up", argument, "2s");
+        load->warm_up_ns = option_time_ns("--warmup", argument, "2s");
         return true;
     case KEY_TIMEOUT:
         load->timeout_ns = option_time_ns("--timeout", argument, "5s");
@@ -241,7 +241,7 @@ static const struct argp load_argp = {
            "$" RESULT_VARIABLE " names gets the result as JSON.\v"
            "Examples:\n"
            "  persik load --rate 500/s --duration 10s http://127.0.0.1:8080/index.html\n"
-           "  persik load --clients 64 --think 10ms --warm-up 2s http://127.0.0.1:8080/\n"
+           "  persik load --clients 64 --think 10ms --warmup 2s http://127.0.0.1:8080/\n"
            "  persik load --rate 1000/s --urls paths.txt --format csv http://127.0.0.1:8080\n"
            "  persik load --rate 2000/s --send 'get k\\r\\n' --until 'END\\r\\n' "
            "tcp://127.0.0.1:11211\n"

@@ -92,7 +92,7 @@ check_what_is_sent() {
     load --arrivals recorded:times --rate 100/s --format json "http://127.0.0.1:$port"
     is '.requests == 4 and .seconds < 20'
     report $? "and at the rate that is asked for"
-    load --rate 50/s --arrivals constant --warm-up 500ms --duration 1s --format json "http://127.0.0.1:$port"
+    load --rate 50/s --arrivals constant --warmup 500ms --duration 1s --format json "http://127.0.0.1:$port"
     is '.requests == 50'
     report $? "what is sent in the warm-up does not count"
 }
