@@ -20,6 +20,7 @@
 #include "cli/repartition.h"
 #include "cli/served_validation.h"
 #include "cli/serving.h"
+#include "cli/simulation_options.h"
 #include "cli/uncertainty.h"
 #include "host/pace.h"
 #include "host/rerun.h"
@@ -41,7 +42,8 @@ enum {
     KEY_CLEANUP,
     KEY_IGNORE_FAILURE,
     KEY_ARRIVALS,
-    KEY_CLIENTS
+    KEY_CLIENTS,
+    KEY_THINK
 };
 
 struct validate_options {
@@ -79,6 +81,8 @@ static const struct argp_option options_list[] = {
     {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
     {"arrivals", KEY_ARRIVALS, "LIST", 0, "requests per second, for {rate} in the load", 4},
     {"clients", KEY_CLIENTS, "LIST", 0, "numbers for {clients} in the load", 4},
+    {"think", KEY_THINK, "TIME", 0,
+     "what the load's clients wait before they ask again, on average (as in the model)", 4},
     {0},
 };
 
@@ -90,6 +94,8 @@ static void parse_format(struct validate_options *options, const char *word) {
 
 static void check_load(const struct validate_options *options) {
     const struct served_plan *plan = &options->plan;
+    if (options->config.think_ns > 0 && !options->clients)
+        usage_error("--think: give the number of clients, too: --clients");
     if (!plan->load && (plan->ready || options->arrivals || options->clients))
         usage_error("--ready, --arrivals and --clients are for a server: give its --load, too");
     if (plan->load && (options->measurements || options->reuse || options->steady || options->svg))
@@ -162,6 +168,10 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_CLIENTS:
         options->clients = argument;
+        return 0;
+    case KEY_THINK:
+        options->config.think_ns =
+            simulation_option_positive("--think", argument, UNIT_TIME, "10ms");
         return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);

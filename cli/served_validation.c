@@ -126,30 +126,24 @@ static void list_configurations(struct session *session) {
 
 static bool is_asked_from_outside(const struct model *model) {
     for (size_t i = 0; i < model->n_objects; i++)
-        if (model->objects[i].interarrival_ns.kind != DIST_NONE)
+        if (model->objects[i].interarrival_ns.kind != DIST_NONE || model->objects[i].clients > 0)
             return true;
     return false;
-}
-
-/* False: the simulator cannot be asked so. */
-static bool set_load(const struct configuration *configuration, struct sim_config *config) {
-    config->arrival_rate_hz = configuration->rate_hz;
-    return configuration->clients == 0;
 }
 
 static int predict(const struct session *session, struct configuration *configuration,
                    struct error *error) {
     struct sim_config config = session->options->config;
-    if (!set_load(configuration, &config)) {
+    config.arrival_rate_hz = configuration->rate_hz;
+    config.clients = configuration->clients;
+    if ((configuration->rate_hz || configuration->clients) &&
+        !is_asked_from_outside(session->model)) {
         configuration->prediction = (struct prediction){
             .threads = configuration->threads,
             .cores = configuration->cores,
-            .no_figures = memory_strdup("how many clients there are is not simulated")};
+            .no_figures = memory_strdup("no queue of the model gets its tasks from outside")};
         return 0;
     }
-    if (configuration->rate_hz && !is_asked_from_outside(session->model))
-        return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: "
-                                "leave the option out");
     if (prediction_make(session->model, configuration->threads, configuration->cores, &config,
                         &configuration->prediction, error) < 0)
         return -1;

@@ -423,11 +423,30 @@ static int add_scaled_draw(struct builder *builder, const struct dist *dist, dou
     return draw;
 }
 
+/* Of all that comes to the model from outside; of loads whose rate is not known each has the same.
+ */
+static double share_of_load(const struct model *model, const struct object *object) {
+    double all = 0, own = 0, n = 0;
+    bool known = true;
+    for (size_t i = 0; i < model->n_objects; i++) {
+        const struct object *other = &model->objects[i];
+        if (!has_load(other))
+            continue;
+        n++;
+        known &= other->interarrival_ns.kind != DIST_NONE;
+        double rate = 1 / dist_mean(&other->interarrival_ns);
+        all += rate;
+        if (other == object)
+            own = rate;
+    }
+    return known ? own / all : 1 / n;
+}
+
 static int add_arrivals(struct builder *builder, const struct object *object,
                         const struct sim_config *config) {
     if (config->arrival_rate_hz <= 0)
         return add_draw(builder, &object->interarrival_ns);
-    double mean = 1e9 / config->arrival_rate_hz;
+    double mean = 1e9 / (config->arrival_rate_hz * share_of_load(builder->model, object));
     if (config->arrivals == ARRIVALS_RECORDED)
         return add_scaled_draw(builder, &object->interarrival_ns, mean);
     bool is_constant = config->arrivals == ARRIVALS_CONSTANT;
@@ -465,6 +484,9 @@ static int compile_load(struct plan *plan, struct builder *builder, const struct
     if (config->clients > 0 || config->is_saturated || is_closed)
         return compile_clients(plan, builder, object, compiled, config, error);
     compiled->interarrival = add_arrivals(builder, object, config);
+    if (config->arrival_rate_hz > 0)
+        compiled->arrivals =
+            INFINITY; /* another load than the recorded one: how it is in the long run */
     plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
     plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
     return 0;
