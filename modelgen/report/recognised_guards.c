@@ -174,7 +174,8 @@ void guard_group_write_with_sides(const struct lower_input *input, const struct 
                                   bool *done, struct model *model) {
     const struct monitors *monitors = input->monitors;
     struct guard_group group = {
-        .items = first, .rooms = memory_alloc(monitors->explanations.count, sizeof *group.rooms)};
+        .items = first,
+        .rooms = memory_alloc(monitors->explanations.count, sizeof(struct explanation *))};
     for (const struct explanation *other = first;
          (other = explanation_next(monitors, BY_COUNTER, other));) {
         size_t index = explanation_index(monitors, other);

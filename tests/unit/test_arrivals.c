@@ -159,7 +159,7 @@ static void times_that_are_drawn_are_in_order_and_possible(void **state) {
 /* More comes than can be answered: nobody ever waits but for the first one. */
 static void of_a_saturated_server_hardly_anything_is_known(void **state) {
     (void)state;
-    struct estimate flooded = estimate(SERVICE_NS / 2, false);
+    struct estimate flooded = estimate(0.5 * SERVICE_NS, false);
     assert_true(flooded.arrivals.n_waited <= 1);
     end(&flooded);
 }
