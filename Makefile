@@ -15,7 +15,7 @@ LLVM    := llvm-config-14
 CLANG_FORMAT := clang-format-14
 CLANG_TIDY := clang-tidy-14
 JOBS    := 2
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 SAN_release :=
 SAN_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

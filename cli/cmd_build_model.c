@@ -267,9 +267,9 @@ static void add_request_checks(struct model *model, struct modelgen_measured mea
                                const struct sim_result *result) {
     if (measured.requests == 0)
         return;
-    modelgen_add_check(model, "throughput, 1/s", measured.requests * 1e9 / measured.run_ns,
+    modelgen_add_check(model, "throughput (1/s)", measured.requests * 1e9 / measured.run_ns,
                        result->throughput_hz.mean);
-    modelgen_add_check(model, "mean response, ms", measured.response_ns / 1e6,
+    modelgen_add_check(model, "mean response (ms)", measured.response_ns / 1e6,
                        result->response_ns.mean / 1e6);
 }
 
