@@ -92,7 +92,8 @@ $(B)/%.o: %.c
 	@echo "CC    $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(FRAMES_$(VARIANT)) -MMD -MP -c $< -o $@
 
-$(B)/cli/%.o: CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
+$(B)/cli/main.o: CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
+$(B)/cli/main.o: Makefile
 
 $(B)/libpersik.a: $(LIB_OBJ)
 $(B)/libpersiksim.a: $(SIM_OBJ)
