@@ -30,6 +30,7 @@ enum {
     IDLE_LOOK_MS = 500, /* at those of a program that may be none */
     LOOK_SHARE = 100,   /* a look takes one part in so many of the time at most */
     ALONE_MS = 1000,    /* who talks to itself does so at once: after this nobody will unasked */
+    BUSY_MS = 100,      /* of these: so much computing is work that nobody asked for */
     FOLLOW_MS = 2000,   /* for a load whose server has ended */
     BLAME_MS = 300,     /* for the end of a server because of which its load has failed */
     TERMINAL_MS = 1000, /* for a server that has got the terminal's signal */
@@ -318,16 +319,27 @@ static void serve(struct served_run *run) {
 
 /* ---- any program ---- */
 
-/* Nobody has a connection, and has had none since it listens. */
+/* CPU time of a process; 0: it is not known. */
+static double cpu_ms(pid_t pid) {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
+    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+/* Nobody has a connection, and has had none since it listens; nor has it anything else to do, as a
+ * program that computes and can be asked how far it is. */
 static bool stays_alone(struct served_run *run) {
     uint64_t until_ms = now_ms() + ALONE_MS;
+    double before_ms = cpu_ms(run->program);
     while (goes_on(run) && now_ms() < until_ms) {
         run->at = listening_find(run->program);
         if (run->at.connected || !run->at.pid)
             return false;
         nap(run, SETTLED_MS);
     }
-    return goes_on(run);
+    return goes_on(run) && cpu_ms(run->program) - before_ms < BUSY_MS;
 }
 
 static void attend(struct served_run *run) {
@@ -454,10 +466,18 @@ static void end_orphans(const struct served_run *run) {
     process_tree_close(&orphans);
 }
 
+/* What a program of which nobody said that it is a server leaves running by itself is its business.
+ */
+static bool orphans_are_ours(const struct served_run *run) {
+    if (is_any(&run->plan))
+        return run->told || run->outcome == SERVED_BY_HAND;
+    return run->is_ours || run->in_background;
+}
+
 static void look_into_background(struct served_run *run) {
     if (run->phase == STARTING && !run->told && !interrupt_signal())
         run->in_background = find_daemon(run);
-    if (run->is_ours || run->in_background)
+    if (orphans_are_ours(run))
         end_orphans(run);
 }
 
@@ -533,9 +553,9 @@ struct served_run *served_run_begin(pid_t program, const char *name, bool may_le
 static int explain_background(const struct served_run *run, struct error *error) {
     return error_set(
         error,
-        "%s went on in the background, as process %d, where it is not recorded: run it "
+        "%s went on in the background, as process %d, where it is not recorded%s: run it "
         "in the foreground",
-        run->name, (int)run->in_background);
+        run->name, (int)run->in_background, orphans_are_ours(run) ? "" : ", and still runs");
 }
 
 /* It ended by itself, and `status` is how. */

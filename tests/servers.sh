@@ -191,6 +191,10 @@ others_are_left_alone() {
     record profile --no-source --no-evictions --plain-runs 1 "$here/serve_threads" "$port" itself && [ $status -eq 0 ] &&
         [ -s persik.data/sample.json ] && said perturbation && ! said 'started again'
 }
+busy_ones_are_left_alone() {
+    record profile --no-source --no-evictions --plain-runs 1 "$here/serve_threads" "$port" busy && [ $status -eq 0 ] &&
+        [ -s persik.data/sample.json ] && said perturbation && ! said 'started again'
+}
 
 check "without a load a server is asked from elsewhere for a time" for_a_time
 check "or by hand until SIGINT, which keeps the one traced run" by_hand
@@ -200,6 +204,7 @@ check "Ctrl-C at a terminal does so, too" at_a_terminal
 check "sample and trace are ended by hand, too" by_hand_sampled_or_traced
 check "the second SIGINT aborts and keeps an earlier recording" twice_aborts
 check "a program that talks to itself and ends is no server" others_are_left_alone
+check "nor is one that computes, though it could be asked" busy_ones_are_left_alone
 
 # ---- what goes wrong ----
 
@@ -226,6 +231,13 @@ port_in_use() {
     wait "$other"
     return $result
 }
+# Whoever starts a daemon without a word to persik wants it, perhaps, to go on.
+unbidden_daemon() {
+    make_old && record trace -q "$here/serve_threads" "$port" background
+    left=$(sed -n 's/.*in the background, as process \([0-9]*\),.* still runs: run it in the foreground.*/\1/p' err)
+    [ "$status" -eq 1 ] && [ -n "$left" ] && has_old && kill "$left" &&
+        for _ in $(seq 100); do kill -0 "$left" 2>/dev/null || break; sleep 0.05; done && nothing_left
+}
 its_status() { refused 'exit status 3' trace -q --load "$load" "$here/serve_threads" "$port" refuses && [ $status -eq 3 ]; }
 its_signal() {
     refused 'ended during the load: killed by signal 11' profile -q --load "$load" "$here/serve_threads" "$port" dies &&
@@ -247,8 +259,7 @@ check "one that is never said to be ready" refused "'false' has not exited with 
     --load "$load" "$here/serve_threads" "$port"
 check "one that goes into the background" refused 'went on in the background.*run it in the foreground' profile -q \
     --load "$load" "$here/serve_threads" "$port" background
-check "also where nobody said that it is one" refused 'went on in the background.*run it in the foreground' trace -q \
-    "$here/serve_threads" "$port" background
+check "also where nobody said that it is one, and left alone there" unbidden_daemon
 check "a load that fails" refused_by_all "'false' failed: exit status 1" --load false "$here/serve_epoll" "$port"
 check "a load that cannot connect" refused 'failed: exit status 1: correct' trace -q --load "$here/ask tcp 1 1" \
     "$here/serve_epoll" "$port"

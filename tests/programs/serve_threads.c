@@ -9,6 +9,7 @@
  *   prefork     two children serve, too, with the same socket
  *   fails       has exit status 7 when SIGTERM ends it
  *   itself      is its only client, and ends by itself after a while
+ *   busy        computes for 2 seconds, during which it could be asked, and ends by itself
  */
 #include <arpa/inet.h>
 #include <grp.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *habit = "";
@@ -99,6 +101,11 @@ int main(int argc, char **argv) {
         return 1;
     if (has("itself"))
         ask_itself(listener);
+    if (has("busy")) {
+        while (clock() < 2 * CLOCKS_PER_SEC)
+            ;
+        return 0;
+    }
     for (int i = 0; has("prefork") && i < 2; i++)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
