@@ -42,12 +42,14 @@ static struct {
     struct served_plan plan;
     bool no_server; /* the program that may be any has been seen to end by itself */
     enum served_outcome outcome;
+    double load_cpu_ns;
 } runs;
 
 enum phase { STARTING, SERVING };
 
 struct served_run {
     struct served_plan plan;
+    double load_cpu_ns;
     const char *name; /* of the program */
     pid_t program;
     int handle;
@@ -85,6 +87,10 @@ void served_run_set(const struct served_plan *plan) {
 
 enum served_outcome served_run_outcome(void) {
     return runs.outcome;
+}
+
+double served_run_load_cpu_ns(void) {
+    return runs.load_cpu_ns;
 }
 
 /* ---- waiting ---- */
@@ -156,7 +162,7 @@ static bool says_ready(struct served_run *run, uint64_t until_ms) {
         poll(&watched, 1, LOOK_MS);
     }
     guard_load(&run->guard, 0);
-    return shell_command_end(&command) == 0;
+    return shell_command_end(&command, NULL) == 0;
 }
 
 static bool wait_until_told_ready(struct served_run *run, uint64_t until_ms) {
@@ -273,7 +279,7 @@ static void serve_load(struct served_run *run) {
     log_debug("listening on %s: the load begins", address(run));
     guard_load(&run->guard, load.pid);
     enum load_end end = wait_for_load(run, &load);
-    status = shell_command_end(&load);
+    status = shell_command_end(&load, &run->load_cpu_ns);
     guard_load(&run->guard, 0);
     judge_load(run, end, status);
 }
@@ -530,6 +536,7 @@ static void begin_server(struct served_run *run) {
 
 struct served_run *served_run_begin(pid_t program, const char *name, bool may_leave) {
     runs.outcome = SERVED_NONE;
+    runs.load_cpu_ns = 0;
     if (!runs.is_set || runs.no_server)
         return NULL;
     struct served_run *run = memory_alloc(1, sizeof *run);
@@ -619,6 +626,7 @@ int served_run_end(struct served_run *run, int *status, struct error *error) {
     if (run->outcome == SERVED_BY_HAND)
         interrupt_accept();
     int result = judge(run, status, error);
+    runs.load_cpu_ns = run->load_cpu_ns;
     runs.outcome = result == 0 ? run->outcome : SERVED_NONE;
     runs.no_server = is_any(&run->plan) && run->outcome == SERVED_NONE;
     free_run(run);

@@ -37,6 +37,9 @@ enum served_outcome {
 };
 enum served_outcome served_run_outcome(void);
 
+/* The CPU time that the load of the last run had on this machine; 0: there was none. */
+double served_run_load_cpu_ns(void);
+
 struct served_run;
 
 /* The program, a child of ours that is not waited for yet, is about to start. `may_leave`: should

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,11 +66,18 @@ int shell_command_start(struct shell_command *command, const char *text, const c
     return 0;
 }
 
-int shell_command_end(struct shell_command *command) {
+static double ns_of(struct timeval time) {
+    return 1e9 * (double)time.tv_sec + 1e3 * (double)time.tv_usec;
+}
+
+int shell_command_end(struct shell_command *command, double *cpu_ns) {
     int status = 0;
+    struct rusage used = {0};
     kill(-command->pid, SIGKILL); /* before it is waited for: the group's number is its own */
-    while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
+    while (wait4(command->pid, &status, 0, &used) < 0 && errno == EINTR)
         continue;
+    if (cpu_ns)
+        *cpu_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
     if (command->handle >= 0)
         close(command->handle);
     return status;

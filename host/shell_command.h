@@ -21,7 +21,8 @@ enum shell_output { SHELL_TO_STDERR, SHELL_TO_NULL };
 int shell_command_start(struct shell_command *command, const char *text, const char *variable,
                         enum shell_output output, struct error *error);
 
-/* Kills what is left of its group, waits for it, and returns its status as wait(2) gives it. */
-int shell_command_end(struct shell_command *command);
+/* Kills what is left of its group, waits for it, and returns its status as wait(2) gives it.
+ * `cpu_ns`: the CPU time that it and those that it has waited for had; NULL: nobody asks. */
+int shell_command_end(struct shell_command *command, double *cpu_ns);
 
 #endif

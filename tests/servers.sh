@@ -120,6 +120,11 @@ told_when_ready() {
     record trace --ready "$here/ask tcp $port 1" --load "$load" "$here/serve_threads" "$port" && [ $status -eq 0 ] &&
         traced_at_least 202
 }
+# One second of CPU time, however busy the machine is.
+a_load_that_computes() {
+    record trace --load "$load; (ulimit -t 1; while :; do :; done) 2>/dev/null; true" "$here/serve_epoll" "$port" &&
+        [ $status -eq 0 ] && said '% of the CPU time: the load had it'
+}
 what_the_load_prints_is_apart() {
     record trace -q --load "echo said-by-load; $load" "$here/serve_epoll" "$port" && [ $status -eq 0 ] && said said-by-load &&
         [ "$(cat out)" = ended ]
@@ -135,6 +140,7 @@ check "a server may change its user" another_user
 check "env becomes the server that is recorded" through_env
 check "so does a start script that ends in exec" through_a_script
 check "a server below its start script needs --follow" a_child_needs_follow
+check "what the load has of the cores is said, as its own" a_load_that_computes
 check "children that serve, too, are said or followed" children_that_serve_are_said
 check "--ready says when the load may begin" told_when_ready
 check "what the load prints goes to standard error" what_the_load_prints_is_apart

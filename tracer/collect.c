@@ -313,7 +313,8 @@ static void note_others(struct collection *collection, struct host_use before,
     double machine_ns =
         (double)(after.at_ns - before.at_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
     double stolen = sure_share(after.stolen_ns - before.stolen_ns, machine_ns);
-    double foreign_ns = after.busy_ns - before.busy_ns - program_ns - ours_ns;
+    double load_ns = served_run_load_cpu_ns();
+    double foreign_ns = after.busy_ns - before.busy_ns - program_ns - ours_ns - load_ns;
     double foreign = sure_share(foreign_ns, machine_ns);
     if (stolen > STOLEN_NOTE)
         lacks_add(&collection->lacks,
@@ -328,6 +329,11 @@ static void note_others(struct collection *collection, struct host_use before,
             "%.0f %% of the CPU time: other processes had it, and the model knows of none; end "
             "them and record again, unless they belong to what the program does",
             100 * foreign);
+    if (load_ns > FOREIGN_NOTE * machine_ns)
+        lacks_add(&collection->lacks,
+                  "%.0f %% of the CPU time: the load had it, and the model knows nothing of it: "
+                  "keep it off the server's cores (taskset), or have it elsewhere",
+                  100 * load_ns / machine_ns);
 }
 
 /* What the control groups held back meanwhile. */
