@@ -11,6 +11,13 @@
 #include "formats/model.h"
 #include "simulator/simulator.h"
 
+/* The columns (cli/table.h) of a figure, of its half width by the model's uncertainty, and of that
+ * of the simulation alone. Without a title it is not in tables for people. */
+#define FIGURE_COLUMNS(key, title)                                                                 \
+    {key, title}, {key "_half_width", NULL}, {                                                     \
+        key "_simulation_half_width", NULL                                                         \
+    }
+
 struct prediction {
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
