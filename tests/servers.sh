@@ -173,9 +173,10 @@ children_by_hand() {
         said 'warning: process .* by `exec` in the script, or use --follow' && kill -INT "$pid" && ended && nothing_left
 }
 # The terminal's signal goes to the server, too, which has an end of its own for it.
+# `exec`: a shell above persik would get it as well, and end as killed.
 at_a_terminal() {
     rm -f keys && mkfifo keys && : >err
-    env --default-signal=INT script -qec "$persik profile --no-source $here/serve_epoll $port" /dev/null <keys >err 2>&1 &
+    env --default-signal=INT script -qec "exec $persik profile --no-source $here/serve_epoll $port" /dev/null <keys >err 2>&1 &
     pid=$!
     exec 9>keys
     wait_for 'keeps it, twice aborts' && "$here/ask" tcp "$port" 100 && printf '\003' >&9 && ended
