@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "base/run_end.h"
 #include "host/guard.h"
 #include "host/listening.h"
+#include "host/orphans.h"
 #include "host/process_tree.h"
 #include "host/shell_command.h"
 
@@ -34,7 +34,6 @@ enum {
     FOLLOW_MS = 2000,   /* for a load whose server has ended */
     BLAME_MS = 300,     /* for the end of a server because of which its load has failed */
     TERMINAL_MS = 1000, /* for a server that has got the terminal's signal */
-    ORPHAN_MS = 1000,   /* for what a server leaves in the background */
 };
 
 static struct {
@@ -67,10 +66,7 @@ struct served_run {
     enum served_outcome outcome;
     bool failed;
     struct error failure;
-    /* Who ends above a process that goes on leaves it to us. */
-    bool was_reaper;
-    pid_t *children; /* those that we had before */
-    size_t n_children;
+    struct orphans orphans;
 };
 
 /* May it be any program? Else it is known to be a server. */
@@ -423,55 +419,6 @@ static void stop(struct served_run *run) {
 
 /* ---- what goes on in the background ---- */
 
-static bool is_known(const struct served_run *run, pid_t pid) {
-    if (pid == run->guard.pid || pid == run->program)
-        return true;
-    for (size_t i = 0; i < run->n_children; i++)
-        if (run->children[i] == pid)
-            return true;
-    return false;
-}
-
-/* Those of the program's descendants that have been left to us, and all below them. */
-static void find_orphans(const struct served_run *run, struct process_tree *orphans) {
-    size_t n;
-    pid_t *children = process_children(getpid(), &n);
-    for (size_t i = 0; i < n; i++)
-        if (!is_known(run, children[i]))
-            process_tree_add(orphans, children[i], -1);
-    free(children);
-}
-
-/* Of any program only one that listens matters: it may take some time until it does. */
-static pid_t find_daemon(const struct served_run *run) {
-    struct process_tree orphans = {0};
-    pid_t daemon = 0;
-    uint64_t until_ms = now_ms() + ORPHAN_MS;
-    do {
-        process_tree_close(&orphans);
-        find_orphans(run, &orphans);
-        for (size_t i = 0; i < orphans.count && !daemon; i++)
-            if (!is_any(&run->plan) || listening_find(orphans.items[i].pid).pid)
-                daemon = orphans.items[i].pid;
-        if (!daemon && orphans.count > 0)
-            poll(NULL, 0, SETTLED_MS);
-    } while (!daemon && orphans.count > 0 && now_ms() < until_ms && !interrupt_signal());
-    process_tree_close(&orphans);
-    return daemon;
-}
-
-static void end_orphans(const struct served_run *run) {
-    struct process_tree orphans = {0};
-    find_orphans(run, &orphans);
-    process_tree_signal(&orphans, run->plan.stop_signal);
-    if (!process_tree_wait(&orphans, ORPHAN_MS))
-        process_tree_signal(&orphans, SIGKILL);
-    process_tree_wait(&orphans, ORPHAN_MS);
-    for (size_t i = 0; i < orphans.count; i++)
-        waitpid(orphans.items[i].pid, NULL, WNOHANG); /* fails for those that are not our own */
-    process_tree_close(&orphans);
-}
-
 /* What a program of which nobody said that it is a server leaves running by itself is its business.
  */
 static bool orphans_are_ours(const struct served_run *run) {
@@ -481,10 +428,11 @@ static bool orphans_are_ours(const struct served_run *run) {
 }
 
 static void look_into_background(struct served_run *run) {
+    run->orphans.helper = run->guard.pid;
     if (run->phase == STARTING && !run->told && !interrupt_signal())
-        run->in_background = find_daemon(run);
+        run->in_background = orphans_find(&run->orphans, is_any(&run->plan));
     if (orphans_are_ours(run))
-        end_orphans(run);
+        orphans_end(&run->orphans, run->plan.stop_signal);
 }
 
 /* ---- the director ---- */
@@ -501,14 +449,6 @@ static void *direct(void *context) {
     poll(&watched, 1, -1);
     look_into_background(run);
     return NULL;
-}
-
-static void adopt_orphans(struct served_run *run) {
-    int was = 0;
-    prctl(PR_GET_CHILD_SUBREAPER, &was);
-    run->was_reaper = was != 0;
-    run->children = process_children(getpid(), &run->n_children);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 static void start_director(struct served_run *run) {
@@ -545,7 +485,7 @@ struct served_run *served_run_begin(pid_t program, const char *name, bool may_le
                                .program = program,
                                .may_leave = may_leave,
                                .handle = process_open(program)};
-    adopt_orphans(run);
+    orphans_adopt(&run->orphans, program);
     if (is_any(&run->plan) && run->handle >= 0)
         start_director(run);
     else if (is_any(&run->plan))
@@ -611,10 +551,9 @@ static int judge(struct served_run *run, int *status, struct error *error) {
 
 static void free_run(struct served_run *run) {
     guard_end(&run->guard);
-    prctl(PR_SET_CHILD_SUBREAPER, run->was_reaper);
+    orphans_release(&run->orphans);
     if (run->handle >= 0)
         close(run->handle);
-    free(run->children);
     free(run);
 }
 
