@@ -31,6 +31,7 @@
  * cannot be cast. */
 struct sockaddr;
 struct msghdr;
+struct mmsghdr;
 
 #undef fread_unlocked
 #undef fwrite_unlocked
