@@ -140,7 +140,7 @@ enum trace_block_kind {
 struct trace_block {
     uint64_t queued_ns, issued_ns, completed_ns; /* 0 = not seen */
     uint32_t device;                             /* major << 20 | minor */
-    int tid;                                     /* who queued it */
+    int tid; /* who queued it: one of the threads; another number: a thread of the kernel */
     uint32_t bytes;
     enum trace_block_kind kind;
 };

@@ -244,6 +244,7 @@ static void run_call_places(struct build *build) {
 
 static void run_disk_service(struct build *build) {
     build->disks = disk_service_find(build->trace);
+    build->commits = commits_find(&build->disks);
     run_notes_requests_outside(build);
 }
 
@@ -354,6 +355,7 @@ void passes_end(struct build *build) {
     free(build->places);
     if (build->disks.trace)
         disk_service_free(&build->disks);
+    commits_free(&build->commits);
     monitors_free(&build->monitors);
     if (build->sections.section_of_lock)
         sections_free(&build->sections, build->trace);

@@ -510,7 +510,8 @@ static void convert_blocks(struct converter *converter) {
                   "%zu block requests of the kernel's own (write-back, journal): they belong to no "
                   "thread",
                   kernel);
-    if (found.n_blocks > 0 && found.n_blocks < input->requests->count) {
+    size_t own = found.account.of[CAUSE_CALL].requests + found.account.of[CAUSE_NO_CALL].requests;
+    if (own > 0 && own < input->requests->count) {
         char *text = block_account_tell(&found.account);
         lacks_add(converter->lacks, "block I/O of others: of %s", text);
         free(text);

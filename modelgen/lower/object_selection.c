@@ -522,7 +522,31 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
     writer->model->objects[object].evidence = speed.evidence;
+    disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
+    return object;
+}
+
+int objects_journal(struct writer *writer, uint32_t device) {
+    int object = map_get(&writer->journal_of, device, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    const struct commits *commits = writer->in->commits;
+    size_t n_commits = 0, n_calls = 0;
+    for (size_t c = 0; c < commits->n_commits; c++) {
+        n_commits += commits->items[c].device == device;
+        n_calls += commits->items[c].device == device ? commits->items[c].n_calls : 0;
+    }
+    object = model_builder_object(
+        writer->model, OBJECT_ORDER,
+        memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
+    writer->model->objects[object].in_groups = true;
+    writer->model->objects[object].evidence =
+        memory_format("%zu calls returned with the last request of %zu commits; requests of the "
+                      "kernel were under "
+                      "way for %.0f %% of their waiting",
+                      n_calls, n_commits, 100 * commits->covered_ns / commits->waited_ns);
+    map_put(&writer->journal_of, device, object);
     return object;
 }
 
