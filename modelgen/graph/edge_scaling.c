@@ -86,6 +86,18 @@ static struct source source_of(const struct peg_builder *builder) {
                            builder->loop_is_visible};
 }
 
+/* Are the loop's rounds shared out among the threads: by these, or by a creator who makes them anew
+ * in each round, fewer rounds with more threads? */
+static bool shares_rounds(const struct peg_builder *builder, int pool, int team,
+                          const struct facts_loop *loop) {
+    const struct thread_pools *pools = builder->in->pools;
+    if (pools->pools[pool].scales)
+        return true;
+    uint32_t made_at = pools->pools[team].creation_context;
+    return loop->bound == BOUND_SHARE && made_at != TRACE_NO_CONTEXT &&
+           source_context_in_loop(builder->in->trace, made_at, loop);
+}
+
 /* How the number of rounds of the loop that the edge stays in, `in_loop`, follows the
  * threads. `told` is who gets what of them. */
 static struct scaling scale_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
@@ -99,7 +111,7 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
     bool drained = loop->bound == BOUND_SHARED && !streams->loop_has_answer[index];
-    if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
+    if ((loop->bound == BOUND_SHARE || drained) && shares_rounds(builder, from->pool, team, loop))
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)
         scaling.growth = 1;
@@ -161,17 +173,33 @@ static bool tells_rounds(enum node_kind kind) {
            kind == NODE_WAIT || kind == NODE_BARRIER || kind == NODE_STATEMENTS;
 }
 
+/* What tells how many rounds a loop makes of which the source does not tell who ends it. */
+enum teller {
+    TOLD_BY_NOTHING,
+    TOLD_BY_PIECES,   /* its threads take or wait for something in its rounds */
+    TOLD_BY_MEETINGS, /* they meet there: all make equally many */
+};
+
+static enum teller teller_of(const struct peg_builder *builder, int pool,
+                             const struct facts_loop *loop) {
+    enum teller teller = TOLD_BY_NOTHING;
+    for (size_t n = 0; n < builder->nodes.count && teller != TOLD_BY_MEETINGS; n++) {
+        enum node_kind kind = builder->model->nodes[n].kind;
+        if (builder->nodes.items[n].pool == pool && tells_rounds(kind) &&
+            source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop))
+            teller = kind == NODE_BARRIER ? TOLD_BY_MEETINGS : TOLD_BY_PIECES;
+    }
+    return teller;
+}
+
+static bool is_untold(const struct facts_loop *loop) {
+    return loop->bound == BOUND_UNKNOWN && !loop->waits;
+}
+
 /* Does neither the source tell who ends the loop, nor what the pool's threads do in its rounds? */
 static bool is_undecided(const struct peg_builder *builder, int pool,
                          const struct facts_loop *loop) {
-    if (loop->bound != BOUND_UNKNOWN || loop->waits)
-        return false;
-    bool tells = false;
-    for (size_t n = 0; n < builder->nodes.count && !tells; n++)
-        tells = builder->nodes.items[n].pool == pool &&
-                tells_rounds(builder->model->nodes[n].kind) &&
-                source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop);
-    return !tells;
+    return is_untold(loop) && teller_of(builder, pool, loop) == TOLD_BY_NOTHING;
 }
 
 /* Adds the edge's computation to the pool's evidence. */
@@ -185,7 +213,14 @@ static void note_computation(const struct peg_builder *builder, const struct peg
     evidence->cpu_ns += cpu_ns;
     size_t index = 0;
     const struct facts_loop *loop = scaling->share > 0 ? NULL : common_loop(builder, draft, &index);
-    if (!loop || !is_undecided(builder, pool, loop))
+    if (!loop || !is_untold(loop))
+        return;
+    enum teller teller = teller_of(builder, pool, loop);
+    if (teller == TOLD_BY_PIECES) {
+        evidence->by_pieces_ns += cpu_ns;
+        evidence->by_pieces = loop;
+    }
+    if (teller != TOLD_BY_NOTHING)
         return;
     evidence->undecided_ns += cpu_ns;
     if (cpu_ns > evidence->most_undecided_ns) {
