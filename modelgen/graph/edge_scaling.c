@@ -380,6 +380,53 @@ static bool is_shared_supply(const struct peg_builder *builder, const struct peg
                      statement_nodes_are_handed(builder->model, (size_t)draft->from);
 }
 
+static bool gives(enum node_kind kind) {
+    return kind == NODE_RELEASE || kind == NODE_PUT;
+}
+
+/* Did each thread of the node's pool pass it exactly once? */
+static bool is_passed_once(const struct peg_builder *builder, size_t n) {
+    const struct thread_pool *pool = &builder->in->pools->pools[builder->nodes.items[n].pool];
+    size_t n_positions, *position = loop_passes_positions(pool, &n_positions), n_passed = 0;
+    bool once = pool->scales;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        for (size_t i = 0; once && edge->from == (int)n && i < edge->passes.count; i++) {
+            size_t thread = edge->passes.items[i].thread;
+            once = thread < n_positions && position[thread] > 0;
+            if (once)
+                position[thread] = 0; /* it has been here */
+            n_passed++;
+        }
+    }
+    free(position);
+    return once && n_passed == pool->n_threads;
+}
+
+/* The pool of which each thread gives one of what this node, and no other, takes as often as there
+ * are such threads: a start-up handshake, or an answer of each. MODEL_NONE: none. */
+static int takes_one_of_each(const struct peg_builder *builder, int taker,
+                             const struct node *node) {
+    if (node->kind != NODE_ACQUIRE && node->kind != NODE_GET)
+        return MODEL_NONE;
+    int giver = MODEL_NONE;
+    const struct linear *amount = &builder->model->objects[node->object].amount;
+    bool empty = node->kind == NODE_GET || (amount->base == 0 && amount->n_terms == 0);
+    for (size_t n = 0; n < builder->nodes.count && empty; n++) {
+        const struct node *other = &builder->model->nodes[n];
+        if (other->object != node->object || (int)n == taker)
+            continue;
+        if (!gives(other->kind) || giver != MODEL_NONE || !is_passed_once(builder, n))
+            return MODEL_NONE;
+        giver = builder->nodes.items[n].pool;
+    }
+    if (giver == MODEL_NONE || giver == builder->nodes.items[taker].pool)
+        return MODEL_NONE;
+    return lround(dist_mean(&node->stays)) + 1 == builder->in->pools->pools[giver].size
+               ? giver
+               : MODEL_NONE;
+}
+
 void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
                         struct node *node, struct edge *edge) {
     int team = team_of(builder, draft);
@@ -394,6 +441,13 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
         edge->runs_scaling = with_offset(builder, loop, rounds, &edge->runs);
     if (node->stays.kind == DIST_NONE)
         return;
+    int giver = MODEL_NONE;
+    if (rounds.pool == MODEL_NONE && !loop)
+        giver = takes_one_of_each(builder, draft->from, node);
+    if (giver != MODEL_NONE) {
+        node->stays_scaling = (struct scaling){.pool = giver, .growth = 1, .less = 1};
+        return;
+    }
     if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
         rounds = (struct scaling){.pool = team, .share = 1};
     else if (rounds.share > 0 || !builder->in->facts)
