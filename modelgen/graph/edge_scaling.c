@@ -110,7 +110,9 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
     if (!loop || streams->loop_is_tokens[from->pool][index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
-    bool drained = loop->bound == BOUND_SHARED && !streams->loop_has_answer[index];
+    /* No answer, or one that is not asked for where threads go round or leave. */
+    bool drained = loop->bound == BOUND_SHARED &&
+                   (!streams->loop_has_answer[index] || draft->when == OUTCOME_ANY);
     if ((loop->bound == BOUND_SHARE || drained) && shares_rounds(builder, from->pool, team, loop))
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)
