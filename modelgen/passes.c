@@ -34,6 +34,7 @@
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
 #include "modelgen/rewrite/signals.h"
+#include "modelgen/rewrite/sleeping_polls.h"
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
@@ -78,6 +79,13 @@ static void run_sysv_semaphores(struct build *build) {
                   "waiting for zero, are taken for times that pass: what they wait for is not "
                   "modelled",
                   left);
+}
+
+static void run_sleeping_polls(struct build *build) {
+    if (sleeping_polls_as_joins(&build->log) > 0)
+        notes_add(build->model,
+                  "a creator sleeps and looks, again and again, whether its threads are done: how "
+                  "long after their end it looks is taken as it was");
 }
 
 static void run_private_mutex_waits(struct build *build) {
