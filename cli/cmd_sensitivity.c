@@ -121,7 +121,7 @@ static void parse_configuration(const struct sensitivity_options *options,
 
 static struct model *load(const void *context, struct error *error) {
     const struct sensitivity_options *options = context;
-    return simulation_options_load(&options->simulation, options->common.directory, error);
+    return simulation_options_load(&options->simulation, options->common.directory, NULL, error);
 }
 
 struct analysis {
