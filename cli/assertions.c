@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 
-enum { KEY_ASSERT = 0xa000 };
+enum { KEY_ASSERT = 0xc000 };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     struct assertions *assertions = state->input;
