@@ -158,8 +158,8 @@ static int read_meta(struct reader *reader, json_t *json) {
             "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
             &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
             "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real, "idle_wake_ns",
-            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns,
-            "has_wakers", &has_wakers) != 0)
+            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns, "has_wakers",
+            &has_wakers) != 0)
         return -1;
     meta->version = (int)reader->version;
     meta->directory = read_text(directory);

@@ -20,7 +20,7 @@
 #define MAX_HANDLERS  256
 #define COMMON_FIELDS 8 /* bytes at the start of every event: type, flags, pid */
 /* Of the flags: the kernel's TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI. */
-#define IN_INTERRUPT  (0x08 | 0x10 | 0x40)
+#define IN_INTERRUPT (0x08 | 0x10 | 0x40)
 
 struct ftrace {
     char *instance; /* its folder; NULL: none, see `cause` */

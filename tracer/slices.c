@@ -49,10 +49,10 @@ struct walk {
     bool on;
     bool alive; /* it may be on a core without our having seen it get there */
     uint64_t since_ns;
-    uint64_t wake_ns; /* of the time on a core, or of the next one; 0 unknown */
-    bool woken_early; /* a wake-up came while it was on a core, or on its way off */
+    uint64_t wake_ns;               /* of the time on a core, or of the next one; 0 unknown */
+    bool woken_early;               /* a wake-up came while it was on a core, or on its way off */
     struct waker waker, next_waker; /* for the time on a core, and for the next one */
-    uint64_t off_ns;  /* when it left a core last */
+    uint64_t off_ns;                /* when it left a core last */
     uint32_t cpu;
 };
 

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* The kernel gives a number again after a while: threads that had the same one are chained, the last
- * one first. */
+/* The kernel gives a number again after a while: threads that had the same one are chained, the
+ * last one first. */
 struct owners {
     struct map last; /* number -> index of the last thread that had it */
     int *earlier;    /* per thread: the one that had its number before; -1: none */
@@ -22,13 +22,14 @@ static struct owners find_owners(const struct trace *trace) {
     return owners;
 }
 
-/* Index of the thread that had the number at that time; -1: none of the program's. */
+/* Index of the thread that had the number at that time; -1: none of the program's. A thread that
+ * ends wakes who waits for that a few us after the last that is recorded of it. */
 static int owner_at(const struct owners *owners, const struct trace *trace, uint32_t number,
                     uint64_t time_ns) {
     int owner = map_get(&owners->last, number, -1);
     while (owner >= 0 && trace->threads[owner].start_ns > time_ns)
         owner = owners->earlier[owner];
-    return owner >= 0 && trace->threads[owner].end_ns >= time_ns ? owner : -1;
+    return owner;
 }
 
 void wakers_number(struct trace *trace) {
