@@ -41,11 +41,17 @@ static bool place_matches(const struct dependency_place *place, const char *name
     return false;
 }
 
-/* "queue.mutex" is "struct queue.mutex" as well: who types it need not say what it is. */
+/* "queue.mutex" is "struct queue.mutex", "lock" is "global:lock", and "put" is "put (queue.c:31)",
+ * where the lock is used first: who types it need not say all. */
 static bool object_matches(const struct dependency_object *object, const char *name) {
-    const char *space = strchr(object->name, ' ');
-    return strcmp(object->name, name) == 0 || (space && strcmp(space + 1, name) == 0) ||
-           (strncmp(object->name, "global:", 7) == 0 && strcmp(object->name + 7, name) == 0);
+    static const char *const kinds[] = {"struct ", "union ", "class ", "global:", "local:"};
+    const char *own = object->name;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strncmp(own, kinds[k], strlen(kinds[k])) == 0)
+            own += strlen(kinds[k]);
+    size_t length = strlen(name);
+    return strcmp(object->name, name) == 0 || strcmp(own, name) == 0 ||
+           (strncmp(own, name, length) == 0 && strncmp(own + length, " (", 2) == 0);
 }
 
 const char **scale_names(const struct dependencies *all, enum scale_of of, size_t *n) {

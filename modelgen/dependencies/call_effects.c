@@ -89,8 +89,8 @@ struct limit call_effects_take(struct run_state *run, uint32_t thread,
     case OP_PUT:
     case OP_TRYPUT:
         return object->is_bounded ? limit_by(tokens_take(&object->room), thread, LINK_SPACE) : none;
-    case OP_BARRIER:
-        return limit_by(object->opened, thread, LINK_BARRIER);
+    case OP_BARRIER: /* also who came last would have waited for the others */
+        return limit_by(object->opened, DEPENDENCIES_NONE, LINK_BARRIER);
     default:
         return none;
     }
