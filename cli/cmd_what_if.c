@@ -83,6 +83,13 @@ static const struct argp what_if_argp = {
 
 /* ---- the answer ---- */
 
+static const char *const relations[] = {
+    [SCALE_COMPUTING] = "computes in",
+    [SCALE_SLEEPS] = "sleeps in",
+    [SCALE_DEVICE] = "waits for a disk in",
+    [SCALE_HOLDING] = "is done under",
+};
+
 /* Does each change meet something? -1 and `error`: one does not; what it may have meant. */
 static int check_names(const struct what_if_options *options, const struct dependencies *all,
                        struct error *error) {
@@ -93,8 +100,8 @@ static int check_names(const struct what_if_options *options, const struct depen
         size_t n;
         const char **names = scale_names(all, scale->of, &n);
         char *near = nearest_list(scale->name, names, n);
-        error_set(error, "--scale: nothing in the recording goes by '%s': there are %s",
-                  scale->name, near);
+        error_set(error, "--scale: nothing was recorded that %s '%s': there are %s",
+                  relations[scale->of], scale->name, near);
         free(near);
         free(names);
         return -1;

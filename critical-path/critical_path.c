@@ -15,12 +15,11 @@ struct rows {
     struct path_row *items;
     size_t count, capacity;
     struct map numbers;           /* of subject and name -> its row */
-    int *of_place[PATH_SUBJECTS]; /* per place, the last one not known: its row; 0: none yet */
-    size_t n_places;
+    int *of_place[PATH_SUBJECTS]; /* per place: 1 + its row; 0: none yet */
 };
 
 static char *name_of_place(const struct dependencies *all, size_t place) {
-    if (place >= all->n_places || all->places[place].n_frames == 0)
+    if (all->places[place].n_frames == 0)
         return memory_strdup("?");
     const struct dependency_frame *frame = &all->places[place].frames[0];
     if (!frame->file || frame->line == 0)
@@ -48,12 +47,15 @@ static struct path_row *row_named(struct rows *rows, enum path_subject subject, 
     return &rows->items[row];
 }
 
+/* Where the place is not known, as the thread makes no calls, the thread is. */
 static struct path_row *row_of_place(struct rows *rows, const struct dependencies *all,
-                                     enum path_subject subject, uint32_t place) {
-    size_t index = place < rows->n_places ? place : rows->n_places;
-    int *known = &rows->of_place[subject][index];
+                                     enum path_subject subject,
+                                     const struct dependency_step *step) {
+    if (step->place == DEPENDENCIES_NONE)
+        return row_named(rows, subject, all->threads[step->thread].name);
+    int *known = &rows->of_place[subject][step->place];
     if (*known == 0)
-        *known = find_row(rows, subject, name_of_place(all, index)) + 1;
+        *known = find_row(rows, subject, name_of_place(all, step->place)) + 1;
     return &rows->items[*known - 1];
 }
 
@@ -78,13 +80,13 @@ static struct path_row *row_of_step(struct rows *rows, const struct dependencies
                                     const struct dependency_step *step) {
     switch ((enum step_kind)step->kind) {
     case STEP_COMPUTE:
-        return row_of_place(rows, all, PATH_COMPUTING, step->place);
+        return row_of_place(rows, all, PATH_COMPUTING, step);
     case STEP_SLEEP:
-        return row_of_place(rows, all, PATH_SLEEPING, step->place);
+        return row_of_place(rows, all, PATH_SLEEPING, step);
     case STEP_DEVICE:
-        return row_of_place(rows, all, PATH_DEVICE, step->place);
+        return row_of_place(rows, all, PATH_DEVICE, step);
     case STEP_OUTSIDE:
-        return row_of_place(rows, all, PATH_OUTSIDE, step->place);
+        return row_of_place(rows, all, PATH_OUTSIDE, step);
     case STEP_READY: {
         bool had = step->cause != DEPENDENCIES_NONE;
         return row_named(rows, had ? PATH_CORE : PATH_WAKING, "");
@@ -92,14 +94,14 @@ static struct path_row *row_of_step(struct rows *rows, const struct dependencies
     case STEP_BLOCKED:
         return row_named(rows, PATH_HAND_OVER, link_names[step->cause_kind]);
     default:
-        return row_of_place(rows, all, PATH_UNKNOWN, step->place);
+        return row_of_place(rows, all, PATH_UNKNOWN, step);
     }
 }
 
 static struct rows rows_of(const struct dependencies *all) {
-    struct rows rows = {.n_places = all->n_places};
+    struct rows rows = {0};
     for (size_t s = 0; s < PATH_SUBJECTS; s++)
-        rows.of_place[s] = memory_alloc(all->n_places + 1, sizeof(int));
+        rows.of_place[s] = memory_alloc(all->n_places, sizeof(int));
     return rows;
 }
 

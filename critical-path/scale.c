@@ -113,6 +113,17 @@ static bool is_kind(const struct dependency_step *step, enum scale_of of) {
     }
 }
 
+/* A thread that makes no calls is where it began. */
+static bool is_met(const struct changes *changes, size_t i, const struct dependencies *all,
+                   const struct dependency_step *step) {
+    if (changes->scales[i].of == SCALE_HOLDING)
+        return step->object != DEPENDENCIES_NONE &&
+               changes->of_objects[step->object * changes->n + i];
+    if (step->place == DEPENDENCIES_NONE)
+        return strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0;
+    return changes->of_places[step->place * changes->n + i];
+}
+
 /* Several changes of one step multiply. */
 static double changed(const struct dependencies *all, uint32_t index, double lasted_ns,
                       void *context) {
@@ -120,10 +131,7 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     const struct dependency_step *step = &all->steps[index];
     for (size_t i = 0; i < changes->n; i++) {
         struct scale *scale = &changes->scales[i];
-        bool holds = scale->of == SCALE_HOLDING;
-        uint32_t what = holds ? step->object : step->place;
-        const bool *met = holds ? changes->of_objects : changes->of_places;
-        if (what == DEPENDENCIES_NONE || !is_kind(step, scale->of) || !met[what * changes->n + i])
+        if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
             continue;
         scale->n_steps++;
         lasted_ns *= scale->factor;

@@ -109,11 +109,14 @@ static void slack_is_what_the_end_does_not_notice(void **state) {
     (void)state;
     struct error error;
     struct dependencies *all = two_threads();
-    all->steps[0].place = NONE;
+    double slack_ns = 0;
+    all->steps[0].place = NONE; /* a row of its own, by the thread's name */
     struct critical_path *path = critical_path_find(all, &error);
     for (size_t r = 0; r < path->n_rows; r++)
-        if (path->rows[r].subject == PATH_COMPUTING && path->rows[r].name[0] == '?')
-            assert_true(path->rows[r].least_slack_ns == 610);
+        if (path->rows[r].subject == PATH_COMPUTING && strcmp(path->rows[r].name, "main") == 0) {
+            slack_ns = path->rows[r].least_slack_ns;
+        }
+    assert_true(slack_ns == 610);
     critical_path_free(path);
     dependencies_free(all);
 }

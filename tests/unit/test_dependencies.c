@@ -333,6 +333,22 @@ static void sleeps_and_disks_have_no_cause(void **state) {
     dependencies_free(all);
 }
 
+/* What a plain user's recording is like. */
+static void without_times_on_cores_calls_that_may_wait_count_as_waiting(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    uint32_t in = builder_context(trace, "use", 10, "worker", 100);
+    builder_call(trace, WORKER, "pthread_mutex_lock", 100, 100, MUTEX, in);
+    builder_call(trace, WORKER, "pthread_mutex_unlock", 500, 500, MUTEX, in);
+    builder_call(trace, OTHER, "pthread_mutex_lock", 200, 520, MUTEX, in);
+    trace->meta.has_slices = trace->meta.has_wakes = trace->meta.has_wakers = false;
+    struct dependencies *all = made_of(trace);
+    assert_false(all->has_cores);
+    assert_cause(all, step_at(all, OTHER, 520, STEP_BLOCKED), LINK_LOCK, WORKER, 500);
+    assert_identity(all);
+    dependencies_free(all);
+}
+
 /* ---- what is missing ---- */
 
 static void a_link_that_is_missing_is_found_and_named(void **state) {
@@ -367,6 +383,7 @@ int main(void) {
         cmocka_unit_test(threads_begin_with_their_creation_and_are_joined_at_their_end),
         cmocka_unit_test(who_had_the_core_kept_the_ready_waiting),
         cmocka_unit_test(sleeps_and_disks_have_no_cause),
+        cmocka_unit_test(without_times_on_cores_calls_that_may_wait_count_as_waiting),
         cmocka_unit_test(a_link_that_is_missing_is_found_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
