@@ -23,6 +23,8 @@ static const struct command commands[] = {
     {"validate", "run the real program over configurations and compare", command_validate},
     {"load", "send requests to a server, measure throughput and response times", command_load},
     {"graph", "pools and objects of the model, or its drawing", command_graph},
+    {"critical-path", "what the running time hangs on", command_critical_path},
+    {"what-if", "the running time if a part were faster", command_what_if},
     {"report", "what the recording says: waits, locks, losses", command_report},
     {"export", "the recording or the model for other tools", command_export},
     {"sample", "stage 1 alone: stacks of all threads", command_sample},

@@ -10,6 +10,7 @@
 #include "tracer/attribution.h"
 #include "tracer/endings.h"
 #include "tracer/symbols.h"
+#include "tracer/wakers.h"
 
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
 #define HOT_SHARE 0.01
@@ -564,6 +565,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     trace->n_values = converter.values.count;
     trace->threads = converter.threads.items;
     trace->n_threads = converter.threads.count;
+    wakers_number(trace);
     endings_unlock(trace);
     map_free(&converter.known);
 }

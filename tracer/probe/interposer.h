@@ -73,6 +73,8 @@ static inline int32_t clamp(int64_t value) {
 }
 #define CLAMP(value) clamp((int64_t)(value))
 
+#define MUTEX_VALUE(mutex) trace_mutex_value((uint64_t)(mutex))
+
 /* Both ends of a pipe, the one to read from in the low 16 bits; -1 where they do not fit. */
 static inline int32_t pipe_ends(int result, const int ends[2]) {
     bool fits = result == 0 && ends[0] <= UINT16_MAX && ends[1] <= INT16_MAX;
