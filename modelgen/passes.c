@@ -30,6 +30,7 @@
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/repeated_waits.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
@@ -82,6 +83,10 @@ static void run_sysv_semaphores(struct build *build) {
 
 static void run_private_mutex_waits(struct build *build) {
     private_mutex_waits_as_condition_waits(&build->log);
+}
+
+static void run_repeated_waits(struct build *build) {
+    repeated_waits_as_one(&build->log);
 }
 
 static void run_spinning_barriers(struct build *build) {
