@@ -24,6 +24,7 @@
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
 #include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/parked_workers.h"
@@ -87,6 +88,10 @@ static void run_private_mutex_waits(struct build *build) {
 
 static void run_repeated_waits(struct build *build) {
     repeated_waits_as_one(&build->log);
+}
+
+static void run_counted_semaphores(struct build *build) {
+    counted_semaphores_as_semaphores(&build->log);
 }
 
 static void run_spinning_barriers(struct build *build) {
