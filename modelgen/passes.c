@@ -24,12 +24,14 @@
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
 #include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/parked_workers.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/repeated_waits.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
@@ -90,6 +92,14 @@ static void run_sleeping_polls(struct build *build) {
 
 static void run_private_mutex_waits(struct build *build) {
     private_mutex_waits_as_condition_waits(&build->log);
+}
+
+static void run_repeated_waits(struct build *build) {
+    repeated_waits_as_one(&build->log);
+}
+
+static void run_counted_semaphores(struct build *build) {
+    counted_semaphores_as_semaphores(&build->log);
 }
 
 static void run_spinning_barriers(struct build *build) {

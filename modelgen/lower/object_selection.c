@@ -233,6 +233,15 @@ static int permits(struct writer *writer, int index) {
     return result;
 }
 
+static int counted_permits(struct writer *writer, int index) {
+    int result = model_builder_object(writer->model, OBJECT_TOKENS,
+                                      objects_name(writer, index, "semaphore"));
+    writer->model->objects[result].evidence =
+        memory_strdup("its count is an atomic variable: only waits and wake-ups were recorded, the "
+                      "rest follows from what the threads came to next");
+    return result;
+}
+
 static int draft_semaphore(struct writer *writer, int index) {
     switch (writer->in->sections->objects[index].origin) {
     case ORIGIN_MAILBOX:
@@ -243,6 +252,8 @@ static int draft_semaphore(struct writer *writer, int index) {
         return signal_tokens(writer, index);
     case ORIGIN_PARKING:
         return parking_tokens(writer, index);
+    case ORIGIN_COUNTED:
+        return counted_permits(writer, index);
     case ORIGIN_FUTURE:
         return future_tokens(writer, index);
     default:
