@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/assertion.h"
 #include "cli/command.h"
+#include "cli/html_report.h"
 #include "cli/load_table.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
@@ -18,13 +19,14 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_ASSERT };
+enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_ASSERT, KEY_HTML, KEY_MEASUREMENTS };
 
 struct predict_options {
     struct common_options common;
     struct simulation_options simulation;
     enum table_format format;
     const char *threads, *cores;
+    const char *html, *measurements; /* of the report; NULL: none */
     struct {
         struct assertion *items;
         size_t count, capacity;
@@ -41,6 +43,9 @@ static const struct argp_option options_list[] = {
      "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
      "'throughput>100/s'",
      3},
+    {"html", KEY_HTML, "FILE", 0, "write the report of this prediction to FILE, too", 3},
+    {"measurements", KEY_MEASUREMENTS, "FILE", 0,
+     "with --html: mark the runs that persik validate --measurements wrote to FILE", 3},
     {0},
 };
 
@@ -72,6 +77,16 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case KEY_ASSERT:
         add_assertion(options, argument);
         return 0;
+    case KEY_HTML:
+        options->html = argument;
+        return 0;
+    case KEY_MEASUREMENTS:
+        options->measurements = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->measurements && !options->html)
+            usage_error("--measurements are for a report: give --html, too");
+        return 0;
     case ARGP_KEY_ARG:
         usage_error("predict takes no argument '%s': the model knows its program", argument);
     default:
@@ -98,7 +113,8 @@ static const struct argp predict_argp = {
            "  persik predict --threads 1:16 --partition worker=fixed\n"
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
-           "  persik predict --clients 1,16,64 --think 10ms\n",
+           "  persik predict --clients 1,16,64 --think 10ms\n"
+           "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n",
     .children = children,
 };
 
@@ -444,18 +460,17 @@ static json_t *prediction_json(const struct model *model, const struct predictio
     return json;
 }
 
-static void print_json(const struct predict_options *options, const struct model *model,
-                       const struct sweep *sweep, const struct table *table) {
+/* The caller owns it. */
+static json_t *sweep_json(const struct predict_options *options, const struct model *model,
+                          const struct sweep *sweep, const struct table *table) {
     json_t *rows = table_json(table);
     for (size_t i = 0; i < sweep->count; i++) {
         json_t *details = prediction_json(model, &sweep->predictions[i]);
         json_object_update(json_array_get(rows, i), details);
         json_decref(details);
     }
-    table_print_json(json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "",
-                               "seed", (json_int_t)options->simulation.config.seed,
-                               "configurations", rows),
-                     stdout);
+    return json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "", "seed",
+                     (json_int_t)options->simulation.config.seed, "configurations", rows);
 }
 
 static size_t explain_refusals(const struct sweep *sweep) {
@@ -488,10 +503,25 @@ static void print_sweep(const struct predict_options *options, const struct mode
         table_print_csv(table, stdout);
         break;
     case FORMAT_JSON:
-        print_json(options, model, sweep, table);
+        table_print_json(sweep_json(options, model, sweep, table), stdout);
         break;
     }
     table_free(table);
+}
+
+static int write_html(const struct predict_options *options, const struct model *model,
+                      const struct sweep *sweep, struct error *error) {
+    struct table_column columns[SWEEP_COLUMNS];
+    choose_columns(sweep, columns);
+    struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
+                                       : sweep_table(model, sweep, columns);
+    json_t *json = sweep_json(options, model, sweep, table);
+    const struct html_report report = {.model = model, .prediction = json, .figures = table};
+    int status = html_report_of(options->html, options->common.directory, options->measurements,
+                                report, error);
+    json_decref(json);
+    table_free(table);
+    return status;
 }
 
 /* ---- assertions ---- */
@@ -548,6 +578,8 @@ static bool lacks_figures(const struct sweep *sweep) {
 static int predict(const struct predict_options *options, const struct model *model,
                    struct sweep *sweep) {
     struct error error;
+    if (options->html && html_report_check(options->html, &error) < 0)
+        return command_failed(&error);
     if (run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
     const struct prediction *worst = NULL, *crowded = NULL;
@@ -560,6 +592,8 @@ static int predict(const struct predict_options *options, const struct model *mo
     repartitions_warn(model);
     scope_warn(model);
     print_sweep(options, model, sweep);
+    if (options->html && write_html(options, model, sweep, &error) < 0)
+        return command_failed(&error);
     int status = check_assertions(options, sweep);
     return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;
 }

@@ -1,15 +1,12 @@
 /* persik report: one screen on what the recording says. */
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/path.h"
 #include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/tally.h"
+#include "cli/tally_table.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 
@@ -88,72 +85,8 @@ static void print_explained(const char *directory) {
 
 enum { SHOWN_ROWS = 10 };
 
-/* "worker (bank.c:40)", freed by the caller. */
-static char *describe_site(const struct trace *trace, uint32_t context) {
-    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
-        return memory_strdup("?");
-    const struct trace_frame *frame = &trace->contexts[context].frames[0];
-    if (!frame->file || frame->line == 0)
-        return memory_format("%s (%s)", frame->function ? frame->function : "?",
-                             frame->module ? frame->module : "?");
-    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
-}
-
-static const char *object_kind(enum api api) {
-    switch (api_catalog[api].object) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_SPIN:
-        return "spin";
-    case ON_ONCE:
-        return "once";
-    case ON_QUEUE:
-        return "queue";
-    default:
-        return "other";
-    }
-}
-
-enum { REPORT_COLUMNS = 6 };
-
-static const struct table_column object_columns[REPORT_COLUMNS] = {
-    {NULL, "object, by its first use"},
-    {NULL, "kind"},
-    {NULL, "operations"},
-    {NULL, "waits"},
-    {NULL, "total wait"},
-    {NULL, "mean wait"},
-};
-
-static const struct table_column site_columns[REPORT_COLUMNS] = {
-    {NULL, "call in"}, {NULL, "of"},         {NULL, "calls"},
-    {NULL, "waits"},   {NULL, "total wait"}, {NULL, "mean wait"},
-};
-
-static void print_tally(const struct trace *trace, struct tally *tally,
-                        const struct table_column *columns, const char *(*name)(enum api api)) {
-    tally_sort(tally);
-    struct table *table = table_new(columns, REPORT_COLUMNS);
-    for (size_t i = 0; i < tally->count && i < SHOWN_ROWS; i++) {
-        const struct tally_row *row = &tally->items[i];
-        char *site = describe_site(trace, row->context);
-        table_add_text(table, site);
-        table_add_text(table, name(row->api));
-        table_add_integer(table, (long)row->operations);
-        table_add_integer(table, (long)row->waits);
-        table_add_number(table, (double)row->wait_ns, UNIT_TIME);
-        table_add_number(table, row->waits ? (double)row->wait_ns / (double)row->waits : NAN,
-                         UNIT_TIME);
-        free(site);
-    }
+static void print_tally(const struct trace *trace, struct tally *tally, enum tally_of of) {
+    struct table *table = tally_table(trace, tally, of, SHOWN_ROWS);
     if (tally->count > 0) {
         putchar('\n');
         table_print_text(table, stdout);
@@ -162,10 +95,6 @@ static void print_tally(const struct trace *trace, struct tally *tally,
         printf("... and %zu more\n", tally->count - SHOWN_ROWS);
     table_free(table);
     free(tally->items);
-}
-
-static const char *api_name(enum api api) {
-    return api_catalog[api].name;
 }
 
 int command_report(int argc, char **argv) {
@@ -181,8 +110,8 @@ int command_report(int argc, char **argv) {
     print_explained(options.directory);
     struct tally objects = tally_objects(trace);
     struct tally sites = tally_sites(trace);
-    print_tally(trace, &objects, object_columns, object_kind);
-    print_tally(trace, &sites, site_columns, api_name);
+    print_tally(trace, &objects, TALLY_OF_OBJECTS);
+    print_tally(trace, &sites, TALLY_OF_SITES);
     trace_free(trace);
     return 0;
 }
