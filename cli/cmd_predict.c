@@ -6,16 +6,19 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/around_recorded.h"
 #include "cli/assertion.h"
 #include "cli/command.h"
 #include "cli/html_report.h"
 #include "cli/load_table.h"
 #include "cli/options.h"
+#include "cli/predict_report.h"
 #include "cli/prediction.h"
 #include "cli/repartition.h"
 #include "cli/scope.h"
 #include "cli/simulation_options.h"
 #include "cli/uncertainty.h"
+#include "cli/workspace.h"
 
 /* ---- options ---- */
 
@@ -510,13 +513,15 @@ static void print_sweep(const struct predict_options *options, const struct mode
 }
 
 static int write_html(const struct predict_options *options, const struct model *model,
-                      const struct sweep *sweep, struct error *error) {
+                      const struct sweep *sweep, struct html_report report, struct error *error) {
     struct table_column columns[SWEEP_COLUMNS];
     choose_columns(sweep, columns);
     struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
                                        : sweep_table(model, sweep, columns);
     json_t *json = sweep_json(options, model, sweep, table);
-    const struct html_report report = {.model = model, .prediction = json, .figures = table};
+    report.model = model;
+    report.prediction = json;
+    report.figures = table;
     int status = html_report_of(options->html, options->common.directory, options->measurements,
                                 report, error);
     json_decref(json);
@@ -566,6 +571,77 @@ static int check_assertions(const struct predict_options *options, const struct 
     return status;
 }
 
+/* ---- for a report, of what nobody has named ---- */
+
+/* How much the recorded configuration can do; NAN: the model marks no tasks. */
+static int find_most(const struct predict_options *options, const struct model *model,
+                     double *saturation_hz, struct error *error) {
+    const struct thread_choice own = {.label = "own"};
+    struct prediction prediction;
+    struct saturation saturation;
+    const struct sim_config *config = &options->simulation.config;
+    if (prediction_make(model, &own, 0, config, &prediction, error) < 0)
+        return -1;
+    int status = load_find_saturation(model, &prediction, config, &saturation, error);
+    *saturation_hz = status < 0 ? NAN : saturation.throughput_hz.mean;
+    prediction_free(&prediction);
+    return status;
+}
+
+/* Loads for the recorded configuration, where tasks come from outside; else configurations. */
+static int sweep_around(struct predict_options *options, const struct model *model,
+                        struct sweep *sweep, struct error *error) {
+    double saturation_hz = NAN;
+    if (around_recorded_is_served(model) && find_most(options, model, &saturation_hz, error) < 0)
+        return -1;
+    bool by_load = saturation_hz > 0;
+    char *rates = by_load ? around_recorded_rates(saturation_hz) : NULL;
+    char *threads = by_load ? NULL : around_recorded_threads(model);
+    char *cores = by_load ? NULL : around_recorded_cores(model);
+    options->threads = threads;
+    options->cores = cores;
+    parse_sweep(options, sweep);
+    int status = load_sweep_parse(rates, NULL, &options->simulation.loads, error);
+    if (status == 0)
+        status = run_sweep(options, model, sweep, error);
+    free(rates);
+    free(threads);
+    free(cores);
+    return status;
+}
+
+static int report_of_model(struct predict_options *options, const struct model *model,
+                           const struct html_report *report, struct error *error) {
+    struct sweep sweep = {0};
+    int status = sweep_around(options, model, &sweep, error);
+    if (status == 0) {
+        status = write_html(options, model, &sweep, *report, error);
+    } else { /* what was recorded can be shown all the same */
+        struct html_report rest = *report;
+        log_warning("the report has no prediction: %s", error->text);
+        rest.model = model;
+        status = html_report_of(options->html, options->common.directory, options->measurements,
+                                rest, error);
+    }
+    free_sweep(&sweep);
+    free(options->simulation.loads.items);
+    return status;
+}
+
+int predict_report(const char *path, const char *directory, const char *measurements,
+                   const struct html_report *report, struct error *error) {
+    struct predict_options options = {.common.directory = directory,
+                                      .simulation.config.seed = 1,
+                                      .html = path,
+                                      .measurements = measurements};
+    if (!workspace_has(directory, WORKSPACE_MODEL))
+        return html_report_of(path, directory, measurements, *report, error);
+    struct model *model = prediction_load_model(directory, NULL, error);
+    int status = model ? report_of_model(&options, model, report, error) : -1;
+    model_free(model);
+    return status;
+}
+
 /* ---- the command ---- */
 
 static bool lacks_figures(const struct sweep *sweep) {
@@ -592,7 +668,8 @@ static int predict(const struct predict_options *options, const struct model *mo
     repartitions_warn(model);
     scope_warn(model);
     print_sweep(options, model, sweep);
-    if (options->html && write_html(options, model, sweep, &error) < 0)
+    const struct html_report nothing_yet = {0};
+    if (options->html && write_html(options, model, sweep, nothing_yet, &error) < 0)
         return command_failed(&error);
     int status = check_assertions(options, sweep);
     return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;

@@ -6,18 +6,45 @@
 #include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/predict_report.h"
 #include "cli/tally_table.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 
+enum { KEY_HTML = 0x7000, KEY_MEASUREMENTS };
+
+struct report_options {
+    struct common_options common;
+    const char *html, *measurements; /* NULL: none */
+};
+
+static const struct argp_option options_list[] = {
+    {"html", KEY_HTML, "FILE", 0,
+     "write the report to FILE, as one page with plots of what the model predicts", 1},
+    {"measurements", KEY_MEASUREMENTS, "FILE", 0,
+     "with --html: mark the runs that persik validate --measurements wrote to FILE", 1},
+    {0},
+};
+
 static error_t parse_report(int key, char *argument, struct argp_state *state) {
-    struct common_options *options = state->input;
+    struct report_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = options;
+        *options = (struct report_options){0};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_HTML:
+        options->html = argument;
+        return 0;
+    case KEY_MEASUREMENTS:
+        options->measurements = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("report takes no argument '%s': name the recording's folder with -i", argument);
+    case ARGP_KEY_END:
+        if (options->measurements && !options->html)
+            usage_error("--measurements are for a page: give --html, too");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -26,12 +53,17 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
 static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp report_argp = {
+    .options = options_list,
     .parser = parse_report,
     .doc = "Prints what was run, what the probes cost and lost, which locks and queues threads "
-           "waited for and where.\v"
+           "waited for and where. With --html it writes one page that needs nothing else, neither "
+           "network nor script: this, a timeline, and what the model predicts of configurations "
+           "around the recorded one.\v"
            "Examples:\n"
            "  persik report\n"
-           "  persik report -i run1\n",
+           "  persik report -i run1\n"
+           "  persik report --html report.html\n"
+           "  persik report --html report.html --measurements runs.csv\n",
     .children = children,
 };
 
@@ -97,21 +129,33 @@ static void print_tally(const struct trace *trace, struct tally *tally, enum tal
     free(tally->items);
 }
 
-int command_report(int argc, char **argv) {
-    struct common_options options;
-    argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-    struct error error;
-    struct trace *trace = workspace_load_trace(options.directory, &error);
-    if (!trace)
-        return command_failed(&error);
+static void print_report(const struct trace *trace, const char *directory) {
     print_program(&trace->meta);
     print_run(trace);
     print_probes(&trace->meta);
-    print_explained(options.directory);
+    print_explained(directory);
     struct tally objects = tally_objects(trace);
     struct tally sites = tally_sites(trace);
     print_tally(trace, &objects, TALLY_OF_OBJECTS);
     print_tally(trace, &sites, TALLY_OF_SITES);
+}
+
+int command_report(int argc, char **argv) {
+    struct report_options options;
+    argp_parse(&report_argp, argc, argv, 0, NULL, &options);
+    const char *directory = options.common.directory;
+    struct error error;
+    if (options.html && html_report_check(options.html, &error) < 0)
+        return command_failed(&error);
+    struct trace *trace = workspace_load_trace(directory, &error);
+    if (!trace)
+        return command_failed(&error);
+    const struct html_report report = {.trace = trace};
+    int status = 0;
+    if (options.html)
+        status = predict_report(options.html, directory, options.measurements, &report, &error);
+    else
+        print_report(trace, directory);
     trace_free(trace);
-    return 0;
+    return status < 0 ? command_failed(&error) : 0;
 }

@@ -39,10 +39,11 @@ const char *forecast_axis_title(enum forecast_axis axis) {
 
 /* ---- what differs ---- */
 
+/* A key that no row has differs nowhere. */
 static bool differs(const json_t *rows, const char *key) {
-    for (size_t i = 1; i < json_array_size(rows); i++)
-        if (!json_equal(json_object_get(json_array_get(rows, 0), key),
-                        json_object_get(json_array_get(rows, i), key)))
+    const json_t *first = json_object_get(json_array_get(rows, 0), key);
+    for (size_t i = 1; first && i < json_array_size(rows); i++)
+        if (!json_equal(first, json_object_get(json_array_get(rows, i), key)))
             return true;
     return false;
 }

@@ -88,10 +88,12 @@ static void print_equals(FILE *out, const struct forecast *forecast,
     size_t others = count_as_fast(forecast, best, &smallest);
     if (others == 0)
         return;
-    html_print(out,
-               "<p>Within the model\xE2\x80\x99s interval %zu other%s %s as fast; the smallest "
-               "such configuration is %s.</p>\n",
-               others, others == 1 ? "" : "s", others == 1 ? "is" : "are", smallest->label);
+    html_print(out, "<p>Within the model\xE2\x80\x99s interval %zu other%s %s as fast, ", others,
+               others == 1 ? "" : "s", others == 1 ? "is" : "are");
+    if (smallest == best)
+        html_print(out, "none of them smaller.</p>\n");
+    else
+        html_print(out, "the smallest of them %s.</p>\n", smallest->label);
 }
 
 static void print_fastest(FILE *out, const struct html_report *report,
@@ -99,10 +101,13 @@ static void print_fastest(FILE *out, const struct html_report *report,
     char time[QUANTITY_BYTES];
     show(best->json, "run_ns", UNIT_TIME, time);
     if (forecast->n_rows == 1) {
-        html_print(out, "<p class=\"answer\">%s with %s</p>\n", time, best->label);
+        html_print(out, "<p class=\"answer\"><span>%s</span> with <span>%s</span></p>\n", time,
+                   best->label);
         return;
     }
-    html_print(out, "<p class=\"answer\">Fastest of %zu configurations: %s with %s</p>\n",
+    html_print(out,
+               "<p class=\"over\">Fastest of %zu configurations</p>\n"
+               "<p class=\"answer\"><span>%s</span> with <span>%s</span></p>\n",
                forecast->n_rows, time, best->label);
     const struct forecast_row *recorded = html_recorded_row(report, forecast);
     double times =
@@ -122,7 +127,9 @@ static void print_most(FILE *out, const struct forecast_row *best) {
     char *load = strrchr(threads, ',');
     if (load && (strstr(load, "/s") || strstr(load, "client")))
         *load = '\0';
-    html_print(out, "<p class=\"answer\">At most %s with %s</p>\n",
+    html_print(out,
+               "<p class=\"over\">The most that can be done</p>\n"
+               "<p class=\"answer\"><span>%s</span> with <span>%s</span></p>\n",
                show(best->json, "saturation_hz", UNIT_RATE, rate), threads);
     free(threads);
 }
@@ -136,7 +143,9 @@ static void print_answer(FILE *out, const struct html_report *report,
     else if (best)
         print_fastest(out, report, forecast, best);
     else if (report->trace)
-        html_print(out, "<p class=\"answer\">%s with %zu threads on %d cores, as recorded</p>\n",
+        html_print(out,
+                   "<p class=\"over\">Recorded</p>\n<p class=\"answer\">%s with %zu threads on %d "
+                   "cores</p>\n",
                    quantity_show((double)report->trace->meta.run_ns, UNIT_TIME, time),
                    report->trace->n_threads, report->trace->meta.cores);
     if (!best && forecast->n_rows > 0)

@@ -179,7 +179,7 @@ static void print_figure(FILE *out, const struct html_report *report,
     struct plot plot = {
         .title = figure->title,
         .x_title = forecast_axis_title(forecast->axis),
-        .least_top = figure->unit == UNIT_SHARE ? 1 : 0,
+        .top = figure->unit == UNIT_SHARE ? 1 : 0,
         .whole_x = true,
         .names_x = forecast->axis == ALONG_ORDER,
         .n_series = choose_series(forecast->n_series, chosen),

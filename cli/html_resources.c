@@ -75,11 +75,11 @@ static const struct forecast_row *row_at(const struct forecast *forecast, size_t
 static void print_use(FILE *out, const struct forecast_row *row) {
     struct use use = row ? most_used(row->json) : (struct use){"", NULL, NAN};
     if (!isfinite(use.share)) {
-        html_print(out, "<td class=\"text\">%s</td>", row ? "-" : "");
+        html_print(out, "<td class=\"use\">%s</td>", row ? "-" : "");
         return;
     }
     char *name = use.name ? html_shorten(use.name, SHORT_NAME) : memory_strdup("");
-    html_print(out, "<td class=\"text\" title=\"%s %s\"><b>%.0f %%</b> %s %s</td>", use.kind,
+    html_print(out, "<td class=\"use\" title=\"%s %s\"><b>%.0f %%</b> %s %s</td>", use.kind,
                use.name, 100 * use.share, use.kind, name);
     free(name);
 }
@@ -142,6 +142,23 @@ static double utilisation(const json_t *row, const json_t *object) {
     return forecast_number(object, "utilisation");
 }
 
+/* Where it is used most; NULL: nowhere. */
+static const struct forecast_row *row_of_most(const struct forecast *forecast, const char *list,
+                                              const char *key, const char *name,
+                                              share_of_part *share_of) {
+    const struct forecast_row *most = NULL;
+    double share = 0;
+    for (size_t i = 0; i < forecast->n_rows; i++) {
+        const json_t *part = part_of(forecast->rows[i].json, list, key, name);
+        double here = part ? share_of(forecast->rows[i].json, part) : NAN;
+        if (here > share) {
+            share = here;
+            most = &forecast->rows[i];
+        }
+    }
+    return most;
+}
+
 static void print_sparkline(FILE *out, const struct forecast *forecast, const char *list,
                             const char *key, const char *name, share_of_part *share_of) {
     struct plot_series series[PLOT_MOST_SERIES];
@@ -167,7 +184,7 @@ static void print_sparkline(FILE *out, const struct forecast *forecast, const ch
                               .x_title = forecast_axis_title(forecast->axis),
                               .unit = "%",
                               .unit_size = 0.01,
-                              .least_top = 1,
+                              .top = 1,
                               .names_x = forecast->axis == ALONG_ORDER,
                               .n_series = n_series,
                               .series = series};
@@ -175,23 +192,6 @@ static void print_sparkline(FILE *out, const struct forecast *forecast, const ch
         plot_print_small(out, &plot);
     free(points);
     free(shown);
-}
-
-/* Where it is used most; NULL: nowhere. */
-static const struct forecast_row *row_of_most(const struct forecast *forecast, const char *list,
-                                              const char *key, const char *name,
-                                              share_of_part *share_of) {
-    const struct forecast_row *most = NULL;
-    double share = 0;
-    for (size_t i = 0; i < forecast->n_rows; i++) {
-        const json_t *part = part_of(forecast->rows[i].json, list, key, name);
-        double here = part ? share_of(forecast->rows[i].json, part) : NAN;
-        if (here > share) {
-            share = here;
-            most = &forecast->rows[i];
-        }
-    }
-    return most;
 }
 
 static void print_most_use(FILE *out, const struct forecast *forecast, const char *list,
@@ -236,7 +236,8 @@ static void print_object(FILE *out, const struct html_report *report,
                    *parameters ? ", " : "", parameters);
         free(parameters);
     }
-    print_sparkline(out, forecast, "objects", "object", name, utilisation);
+    if (row_of_most(forecast, "objects", "object", name, utilisation))
+        print_sparkline(out, forecast, "objects", "object", name, utilisation);
     print_most_use(out, forecast, "objects", "object", name, utilisation);
     print_object_waits(out, row_to_tell(report, forecast), name);
     if (object && object->evidence && *object->evidence)
@@ -344,7 +345,11 @@ void html_resources(FILE *out, const struct html_report *report, const struct fo
     print_limits(out, forecast);
     page_section_end(out);
     if (report->model) {
-        page_section(out, "pools", "Thread pools", NULL);
+        page_section(out, "pools", "Thread pools",
+                     forecast->n_rows > 1
+                         ? "Bars: where a thread spends its time. Lines: the share of the run "
+                           "in which it computes, 0 to 100 %, in the series of the plots above."
+                         : "Bars: where a thread spends its time.");
         html_print(out, "<div class=\"cards\">\n");
         for (size_t i = 0; i < report->model->n_pools; i++)
             print_pool(out, report, forecast, &report->model->pools[i]);
@@ -352,7 +357,10 @@ void html_resources(FILE *out, const struct html_report *report, const struct fo
         page_section_end(out);
     }
     page_section(out, "objects", "Locks and queues",
-                 "Those at which threads wait longest, in any of these configurations.");
+                 forecast->n_rows > 1
+                     ? "Those at which threads wait longest, in any of these configurations. "
+                       "Lines: how much of the time they are in use, 0 to 100 %."
+                     : "Those at which threads wait longest.");
     html_print(out, "<div class=\"cards\">\n");
     print_objects(out, report, forecast);
     page_section_end(out);

@@ -81,7 +81,7 @@ static struct axes find_axes(const struct plot *plot) {
     struct axes axes = {.right = has_names(plot) ? RIGHT : RIGHT_WITHOUT_NAMES};
     enum { PADDING = 8 };
     axes.x = x_scale(plot, LEFT + PADDING, axes.right - PADDING);
-    double top = fmax(largest(plot), plot->least_top) / plot->unit_size;
+    double top = (plot->top > 0 ? plot->top : largest(plot)) / plot->unit_size;
     axes.y = scale_from_zero(top, BOTTOM, TOP);
     return axes;
 }
@@ -429,11 +429,27 @@ void plot_print(FILE *out, const struct plot *plot) {
     html_print(out, "</figure>\n");
 }
 
+/* A place to point at, for the tooltip; a dot where no line leads to the point. */
+static void print_reach(FILE *out, const struct plot *plot, const struct axes *axes, size_t s,
+                        size_t i) {
+    const struct plot_series *series = &plot->series[s];
+    const struct plot_point *point = &series->points[i];
+    if (!isfinite(point->y))
+        return;
+    bool before = i > 0 && isfinite(series->points[i - 1].y);
+    bool after = i + 1 < series->n_points && isfinite(series->points[i + 1].y);
+    html_print(out, "<g>");
+    print_tooltip(out, plot, series, point);
+    html_print(out, "<circle class=\"%s k%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/></g>",
+               before || after ? "reach" : "point", s, x_place(axes, point->x),
+               y_place(plot, axes, point->y), before || after ? 5 : 2);
+}
+
 void plot_print_small(FILE *out, const struct plot *plot) {
     struct axes axes = {
         .x = x_scale(plot, SMALL_MARGIN, SMALL_WIDTH - SMALL_MARGIN),
         .y = {.from = 0,
-              .to = plot->least_top / plot->unit_size,
+              .to = plot->top / plot->unit_size,
               .first = SMALL_HEIGHT - SMALL_MARGIN,
               .last = SMALL_MARGIN},
     };
@@ -447,7 +463,6 @@ void plot_print_small(FILE *out, const struct plot *plot) {
         print_lines(out, plot, &axes, s);
     for (size_t s = 0; s < plot->n_series; s++)
         for (size_t i = 0; i < plot->series[s].n_points; i++)
-            if (isfinite(plot->series[s].points[i].y))
-                print_point(out, plot, &axes, s, i);
+            print_reach(out, plot, &axes, s, i);
     html_print(out, "</svg>");
 }

@@ -38,7 +38,7 @@ struct plot {
     const char *x_title; /* "threads" */
     const char *unit;    /* "s"; "" without */
     double unit_size;    /* a value of 1 unit: 1e9 for seconds where values are nanoseconds */
-    double least_top;    /* the y axis, which begins at 0, goes at least so far; 0: as values do */
+    double top;          /* where the y axis, which begins at 0, ends; 0: as the values do */
     bool whole_x;        /* ticks of x at whole numbers only */
     bool names_x;        /* x only numbers the configurations in their order: no ticks */
     size_t n_series;     /* at most PLOT_MOST_SERIES */
@@ -49,7 +49,7 @@ struct plot {
  * sentence in place of the drawing. */
 void plot_print(FILE *out, const struct plot *plot);
 
-/* The same lines as a small drawing without axes, from 0 to `least_top`; `title` tells what it
+/* The same lines as a small drawing without axes, from 0 to `top`; `title` tells what it
  * shows to those who do not see it. */
 void plot_print_small(FILE *out, const struct plot *plot);
 
