@@ -6,25 +6,30 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/around_recorded.h"
 #include "cli/assertions.h"
 #include "cli/command.h"
+#include "cli/html_report.h"
 #include "cli/load_table.h"
 #include "cli/options.h"
+#include "cli/predict_report.h"
 #include "cli/prediction.h"
 #include "cli/repartition.h"
 #include "cli/scope.h"
 #include "cli/simulation_options.h"
 #include "cli/uncertainty.h"
+#include "cli/workspace.h"
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION };
+enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_HTML, KEY_MEASUREMENTS };
 
 struct predict_options {
     struct common_options common;
     struct simulation_options simulation;
     enum table_format format;
     const char *threads, *cores;
+    const char *html, *measurements; /* of the report; NULL: none */
     struct assertions assertions;
 };
 
@@ -34,6 +39,9 @@ static const struct argp_option options_list[] = {
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until the interval is below 1% (1%; of a load without an end 5%)", 2},
+    {"html", KEY_HTML, "FILE", 0, "write the report of this prediction to FILE, too", 3},
+    {"measurements", KEY_MEASUREMENTS, "FILE", 0,
+     "with --html: mark the runs that persik validate --measurements wrote to FILE", 3},
     {0},
 };
 
@@ -56,6 +64,16 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case KEY_PRECISION:
         options->simulation.config.precision =
             simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
+        return 0;
+    case KEY_HTML:
+        options->html = argument;
+        return 0;
+    case KEY_MEASUREMENTS:
+        options->measurements = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->measurements && !options->html)
+            usage_error("--measurements are for a report: give --html, too");
         return 0;
     case ARGP_KEY_ARG:
         usage_error("predict takes no argument '%s': the model knows its program", argument);
@@ -89,6 +107,7 @@ static const struct argp predict_argp = {
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
            "  persik predict --clients 1,16,64 --think 10ms\n"
+           "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n"
            "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n",
     .children = children,
 };
@@ -437,8 +456,9 @@ static json_t *prediction_json(const struct model *model, const struct predictio
     return json;
 }
 
-static void print_json(const struct predict_options *options, const struct model *model,
-                       const struct sweep *sweep, const struct table *table) {
+/* The caller owns it. */
+static json_t *sweep_json(const struct predict_options *options, const struct model *model,
+                          const struct sweep *sweep, const struct table *table) {
     json_t *rows = table_json(table);
     for (size_t i = 0; i < sweep->count; i++) {
         json_t *details = prediction_json(model, &sweep->predictions[i]);
@@ -450,7 +470,7 @@ static void print_json(const struct predict_options *options, const struct model
                   (json_int_t)options->simulation.config.seed, "configurations", rows);
     if (sweep->changed.count > 0)
         json_object_set_new(json, "changed", changed_parts_json(&sweep->changed));
-    table_print_json(json, stdout);
+    return json;
 }
 
 static size_t explain_refusals(const struct sweep *sweep) {
@@ -484,10 +504,98 @@ static void print_sweep(const struct predict_options *options, const struct mode
         table_print_csv(table, stdout);
         break;
     case FORMAT_JSON:
-        print_json(options, model, sweep, table);
+        table_print_json(sweep_json(options, model, sweep, table), stdout);
         break;
     }
     table_free(table);
+}
+
+static int write_html(const struct predict_options *options, const struct model *model,
+                      const struct sweep *sweep, struct html_report report, struct error *error) {
+    struct table_column columns[SWEEP_COLUMNS];
+    choose_columns(sweep, columns);
+    struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
+                                       : sweep_table(model, sweep, columns);
+    json_t *json = sweep_json(options, model, sweep, table);
+    report.model = model;
+    report.prediction = json;
+    report.figures = table;
+    int status = html_report_of(options->html, options->common.directory, options->measurements,
+                                report, error);
+    json_decref(json);
+    table_free(table);
+    return status;
+}
+
+/* ---- for a report, of what nobody has named ---- */
+
+/* How much the recorded configuration can do; NAN: the model marks no tasks. */
+static int find_most(const struct predict_options *options, const struct model *model,
+                     double *saturation_hz, struct error *error) {
+    const struct thread_choice own = {.label = "own"};
+    struct prediction prediction;
+    struct saturation saturation;
+    const struct sim_config *config = &options->simulation.config;
+    if (prediction_make(model, &own, 0, config, &prediction, error) < 0)
+        return -1;
+    int status = load_find_saturation(model, &prediction, config, &saturation, error);
+    *saturation_hz = status < 0 ? NAN : saturation.throughput_hz.mean;
+    prediction_free(&prediction);
+    return status;
+}
+
+/* Loads for the recorded configuration, where tasks come from outside; else configurations. */
+static int sweep_around(struct predict_options *options, const struct model *model,
+                        struct sweep *sweep, struct error *error) {
+    double saturation_hz = NAN;
+    if (around_recorded_is_served(model) && find_most(options, model, &saturation_hz, error) < 0)
+        return -1;
+    bool by_load = saturation_hz > 0;
+    char *rates = by_load ? around_recorded_rates(saturation_hz) : NULL;
+    char *threads = by_load ? NULL : around_recorded_threads(model);
+    char *cores = by_load ? NULL : around_recorded_cores(model);
+    options->threads = threads;
+    options->cores = cores;
+    parse_sweep(options, sweep);
+    int status = load_sweep_parse(rates, NULL, &options->simulation.loads, error);
+    if (status == 0)
+        status = run_sweep(options, model, sweep, error);
+    free(rates);
+    free(threads);
+    free(cores);
+    return status;
+}
+
+static int report_of_model(struct predict_options *options, const struct model *model,
+                           const struct html_report *report, struct error *error) {
+    struct sweep sweep = {0};
+    int status = sweep_around(options, model, &sweep, error);
+    if (status == 0) {
+        status = write_html(options, model, &sweep, *report, error);
+    } else { /* what was recorded can be shown all the same */
+        struct html_report rest = *report;
+        log_warning("the report has no prediction: %s", error->text);
+        rest.model = model;
+        status = html_report_of(options->html, options->common.directory, options->measurements,
+                                rest, error);
+    }
+    free_sweep(&sweep);
+    free(options->simulation.loads.items);
+    return status;
+}
+
+int predict_report(const char *path, const char *directory, const char *measurements,
+                   const struct html_report *report, struct error *error) {
+    struct predict_options options = {.common.directory = directory,
+                                      .simulation.config.seed = 1,
+                                      .html = path,
+                                      .measurements = measurements};
+    if (!workspace_has(directory, WORKSPACE_MODEL))
+        return html_report_of(path, directory, measurements, *report, error);
+    struct model *model = prediction_load_model(directory, NULL, error);
+    int status = model ? report_of_model(&options, model, report, error) : -1;
+    model_free(model);
+    return status;
 }
 
 /* ---- the command ---- */
@@ -502,6 +610,8 @@ static bool lacks_figures(const struct sweep *sweep) {
 static int predict(const struct predict_options *options, const struct model *model,
                    struct sweep *sweep) {
     struct error error;
+    if (options->html && html_report_check(options->html, &error) < 0)
+        return command_failed(&error);
     if (run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
     const struct prediction *worst = NULL, *crowded = NULL;
@@ -514,6 +624,9 @@ static int predict(const struct predict_options *options, const struct model *mo
     repartitions_warn(model);
     scope_warn(model);
     print_sweep(options, model, sweep);
+    const struct html_report nothing_yet = {0};
+    if (options->html && write_html(options, model, sweep, nothing_yet, &error) < 0)
+        return command_failed(&error);
     int status = assertions_check(&options->assertions, sweep->predictions, sweep->count);
     return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;
 }

@@ -1,26 +1,50 @@
 /* persik report: one screen on what the recording says. */
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/path.h"
 #include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/tally.h"
+#include "cli/predict_report.h"
+#include "cli/tally_table.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 
+enum { KEY_HTML = 0x7000, KEY_MEASUREMENTS };
+
+struct report_options {
+    struct common_options common;
+    const char *html, *measurements; /* NULL: none */
+};
+
+static const struct argp_option options_list[] = {
+    {"html", KEY_HTML, "FILE", 0,
+     "write the report to FILE, as one page with plots of what the model predicts", 1},
+    {"measurements", KEY_MEASUREMENTS, "FILE", 0,
+     "with --html: mark the runs that persik validate --measurements wrote to FILE", 1},
+    {0},
+};
+
 static error_t parse_report(int key, char *argument, struct argp_state *state) {
-    struct common_options *options = state->input;
+    struct report_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = options;
+        *options = (struct report_options){0};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_HTML:
+        options->html = argument;
+        return 0;
+    case KEY_MEASUREMENTS:
+        options->measurements = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("report takes no argument '%s': name the recording's folder with -i", argument);
+    case ARGP_KEY_END:
+        if (options->measurements && !options->html)
+            usage_error("--measurements are for a page: give --html, too");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -29,12 +53,17 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
 static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp report_argp = {
+    .options = options_list,
     .parser = parse_report,
     .doc = "Prints what was run, what the probes cost and lost, which locks and queues threads "
-           "waited for and where.\v"
+           "waited for and where. With --html it writes one page that needs nothing else, neither "
+           "network nor script: this, a timeline, and what the model predicts of configurations "
+           "around the recorded one.\v"
            "Examples:\n"
            "  persik report\n"
-           "  persik report -i run1\n",
+           "  persik report -i run1\n"
+           "  persik report --html report.html\n"
+           "  persik report --html report.html --measurements runs.csv\n",
     .children = children,
 };
 
@@ -88,72 +117,8 @@ static void print_explained(const char *directory) {
 
 enum { SHOWN_ROWS = 10 };
 
-/* "worker (bank.c:40)", freed by the caller. */
-static char *describe_site(const struct trace *trace, uint32_t context) {
-    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
-        return memory_strdup("?");
-    const struct trace_frame *frame = &trace->contexts[context].frames[0];
-    if (!frame->file || frame->line == 0)
-        return memory_format("%s (%s)", frame->function ? frame->function : "?",
-                             frame->module ? frame->module : "?");
-    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
-}
-
-static const char *object_kind(enum api api) {
-    switch (api_catalog[api].object) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_SPIN:
-        return "spin";
-    case ON_ONCE:
-        return "once";
-    case ON_QUEUE:
-        return "queue";
-    default:
-        return "other";
-    }
-}
-
-enum { REPORT_COLUMNS = 6 };
-
-static const struct table_column object_columns[REPORT_COLUMNS] = {
-    {NULL, "object, by its first use"},
-    {NULL, "kind"},
-    {NULL, "operations"},
-    {NULL, "waits"},
-    {NULL, "total wait"},
-    {NULL, "mean wait"},
-};
-
-static const struct table_column site_columns[REPORT_COLUMNS] = {
-    {NULL, "call in"}, {NULL, "of"},         {NULL, "calls"},
-    {NULL, "waits"},   {NULL, "total wait"}, {NULL, "mean wait"},
-};
-
-static void print_tally(const struct trace *trace, struct tally *tally,
-                        const struct table_column *columns, const char *(*name)(enum api api)) {
-    tally_sort(tally);
-    struct table *table = table_new(columns, REPORT_COLUMNS);
-    for (size_t i = 0; i < tally->count && i < SHOWN_ROWS; i++) {
-        const struct tally_row *row = &tally->items[i];
-        char *site = describe_site(trace, row->context);
-        table_add_text(table, site);
-        table_add_text(table, name(row->api));
-        table_add_integer(table, (long)row->operations);
-        table_add_integer(table, (long)row->waits);
-        table_add_number(table, (double)row->wait_ns, UNIT_TIME);
-        table_add_number(table, row->waits ? (double)row->wait_ns / (double)row->waits : NAN,
-                         UNIT_TIME);
-        free(site);
-    }
+static void print_tally(const struct trace *trace, struct tally *tally, enum tally_of of) {
+    struct table *table = tally_table(trace, tally, of, SHOWN_ROWS);
     if (tally->count > 0) {
         putchar('\n');
         table_print_text(table, stdout);
@@ -164,25 +129,33 @@ static void print_tally(const struct trace *trace, struct tally *tally,
     free(tally->items);
 }
 
-static const char *api_name(enum api api) {
-    return api_catalog[api].name;
-}
-
-int command_report(int argc, char **argv) {
-    struct common_options options;
-    argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-    struct error error;
-    struct trace *trace = workspace_load_trace(options.directory, &error);
-    if (!trace)
-        return command_failed(&error);
+static void print_report(const struct trace *trace, const char *directory) {
     print_program(&trace->meta);
     print_run(trace);
     print_probes(&trace->meta);
-    print_explained(options.directory);
+    print_explained(directory);
     struct tally objects = tally_objects(trace);
     struct tally sites = tally_sites(trace);
-    print_tally(trace, &objects, object_columns, object_kind);
-    print_tally(trace, &sites, site_columns, api_name);
+    print_tally(trace, &objects, TALLY_OF_OBJECTS);
+    print_tally(trace, &sites, TALLY_OF_SITES);
+}
+
+int command_report(int argc, char **argv) {
+    struct report_options options;
+    argp_parse(&report_argp, argc, argv, 0, NULL, &options);
+    const char *directory = options.common.directory;
+    struct error error;
+    if (options.html && html_report_check(options.html, &error) < 0)
+        return command_failed(&error);
+    struct trace *trace = workspace_load_trace(directory, &error);
+    if (!trace)
+        return command_failed(&error);
+    const struct html_report report = {.trace = trace};
+    int status = 0;
+    if (options.html)
+        status = predict_report(options.html, directory, options.measurements, &report, &error);
+    else
+        print_report(trace, directory);
     trace_free(trace);
-    return 0;
+    return status < 0 ? command_failed(&error) : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "html/writer.h"
 
 struct cell {
     char *shown;
@@ -195,6 +196,52 @@ void table_print_text(const struct table *table, FILE *out) {
         print_text_line(table, widths, left, cell_at(table, row, 0), out);
     free(widths);
     free(left);
+}
+
+/* ---- HTML ---- */
+
+/* The largest number of the column; 0: there is none above that. */
+static double column_most(const struct table *table, size_t column) {
+    double most = 0;
+    for (size_t row = 0; row < table_rows(table); row++)
+        most = fmax(most, json_number_value(cell_at(table, row, column)->value));
+    return most;
+}
+
+static void print_html_number(const struct cell *cell, bool is_bar, double most, FILE *out) {
+    double value = json_number_value(cell->value);
+    fputs("<td class=\"n", out);
+    if (is_bar && most > 0)
+        html_print(out, " bars\" style=\"--w:%.1f%%", 100 * value / most);
+    fputs("\">", out);
+    if (json_is_number(cell->value))
+        html_print(out, "<data value=\"%.9g\">%s</data></td>", value, cell->shown);
+    else
+        html_print(out, "%s</td>", cell->shown);
+}
+
+void table_print_html(const struct table *table, const char *bars, FILE *out) {
+    fputs("<div class=\"wide\"><table><thead><tr>", out);
+    for (size_t column = 0; column < table->n_columns; column++)
+        if (table->columns[column].title)
+            html_print(out, "<th scope=\"col\" class=\"%s\">%s</th>",
+                       column_is_text(table, column) ? "" : "n",
+                       table->columns[column].title);
+    fputs("</tr></thead><tbody>\n", out);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        fputs("<tr>", out);
+        for (size_t column = 0; column < table->n_columns; column++) {
+            const char *title = table->columns[column].title;
+            const struct cell *cell = cell_at(table, row, column);
+            if (title && column_is_text(table, column))
+                html_print(out, "<td class=\"text\">%s</td>", cell->shown);
+            else if (title)
+                print_html_number(cell, bars && strcmp(bars, title) == 0,
+                                  column_most(table, column), out);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
 }
 
 /* ---- CSV and JSON ---- */

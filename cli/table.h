@@ -1,4 +1,4 @@
-/* One table, three forms: aligned text for people, CSV and JSON for programs.
+/* One table, four forms: aligned text and HTML for people, CSV and JSON for programs.
  *
  * A column has a title (for people) and a key (for files; with its unit, "run_ns"); either may be
  * NULL, then the column is left out of that form. Cells are added left to right. */
@@ -55,6 +55,10 @@ size_t table_rows(const struct table *table);
 /* Text columns are left-aligned, numbers right-aligned. */
 void table_print_text(const struct table *table, FILE *out);
 void table_print_csv(const struct table *table, FILE *out);
+
+/* As a table of an HTML page. The values of the column `bars`, a title, unless NULL, are bars, too.
+ */
+void table_print_html(const struct table *table, const char *bars, FILE *out);
 
 /* One CSV field, in quotes where it needs them. */
 void table_print_csv_text(const char *text, FILE *out);

@@ -10,7 +10,7 @@
 # Rooms, one layer a line, the lowest first: rooms of one layer do not include each other. What lies in modelgen/
 # itself is a room, too: its public header and driver above all others there, the rest below.
 layers='base
-debuginfo host model
+debuginfo host html model
 formats
 modelgen/notes modelgen/decision_log modelgen/candidates modelgen/evidence modelgen/pass
 modelgen/events
@@ -30,7 +30,7 @@ cli'
 
 # includes FOLDER: "FILE INCLUDED" of all sources there, as paths from it.
 includes() {
-    (cd "$1" && find base cli critical-path debuginfo formats host load model modelgen sampler simulator static-analyzer tracer \
+    (cd "$1" && find base cli critical-path debuginfo formats host html load model modelgen sampler simulator static-analyzer tracer \
         -name '*.[ch]' -o -name '*.cpp' | xargs grep -H '^#include "' /dev/null | sed 's/:#include "/ /; s/".*//')
 }
 
@@ -89,7 +89,7 @@ build_house() {
     mkdir -p "$scratch/house/modelgen/events" "$scratch/house/modelgen/graph" "$scratch/house/attic"
     (
         cd "$scratch/house" || exit 1
-        mkdir -p base cli debuginfo formats host load model sampler simulator static-analyzer tracer
+        mkdir -p base cli debuginfo formats host html load model sampler simulator static-analyzer tracer
         echo '#include "formats/trace.h"' >base/map.c
         echo '#include "base/map.h"' >formats/trace.c
         echo '#include "modelgen/graph/peg.h"' >modelgen/events/log.h
