@@ -266,10 +266,10 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
         return NULL;
     }
     struct critical_path *found = memory_alloc(1, sizeof *found);
-    struct longest_path path = longest_path_find(all, NULL, NULL);
+    struct longest_path path = longest_path_find(all, NULL, NULL, true);
     found->checks.as_recorded_ns = path.length_ns[path.end];
     longest_path_free(&path);
-    path = longest_path_find(all, as_it_lasted, NULL);
+    path = longest_path_find(all, as_it_lasted, NULL, true);
     found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
     double *slack_ns = longest_path_slack(&path, as_it_lasted, NULL);
     struct rows rows = rows_of(all);
