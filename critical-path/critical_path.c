@@ -164,6 +164,19 @@ static void add_up(struct critical_path *found, struct rows *rows, const struct 
 
 /* ---- the path ---- */
 
+/* Through which lock or queue the path comes to the step from another thread; DEPENDENCIES_NONE:
+ * none. Who wakes a thread on its own core keeps it waiting until it leaves that, and the path
+ * comes over the core; it is handed over all the same. */
+static uint32_t handed_over(const struct longest_path *path, uint32_t index) {
+    const struct dependency_step *steps = path->all->steps, *step = &steps[index];
+    if (path->via[index] != VIA_CAUSE || step->cause_kind != LINK_CORE)
+        return step->object;
+    uint32_t before = path->before[index];
+    bool is_of_waker = before != DEPENDENCIES_NONE && steps[before].cause != DEPENDENCIES_NONE &&
+                       steps[steps[before].cause].thread == steps[step->cause].thread;
+    return is_of_waker ? steps[before].object : DEPENDENCIES_NONE;
+}
+
 static void take_step(struct critical_path *found, struct rows *rows,
                       const struct longest_path *path, uint32_t index) {
     const struct dependencies *all = path->all;
@@ -179,9 +192,9 @@ static void take_step(struct critical_path *found, struct rows *rows,
         if (!crosses && holds_a_lock(step))
             found->objects[step->object].held_ns += took_ns;
     }
-    if (path->via[index] >= VIA_CAUSE && step->object != DEPENDENCIES_NONE &&
-        step->cause_kind != LINK_CORE)
-        found->objects[step->object].handed++;
+    uint32_t object = path->via[index] >= VIA_CAUSE ? handed_over(path, index) : DEPENDENCIES_NONE;
+    if (object != DEPENDENCIES_NONE)
+        found->objects[object].handed++;
 }
 
 static void walk_back(struct critical_path *found, struct rows *rows,
