@@ -121,13 +121,14 @@ static int compare_objects(const void *left, const void *right) {
 
 static struct table *object_table(const struct critical_path *path, size_t most) {
     struct table *table = table_new(object_columns, N_COLUMNS(object_columns));
-    const struct path_object **objects = memory_alloc(path->n_objects, sizeof *objects);
+    const struct path_object **objects =
+        memory_alloc(path->n_objects, sizeof(struct path_object *));
     size_t n = 0;
     for (size_t o = 0; o < path->n_objects; o++)
         if (matters(&path->objects[o]))
             objects[n++] = &path->objects[o];
     if (n > 0)
-        qsort(objects, n, sizeof *objects, compare_objects);
+        qsort(objects, n, sizeof(struct path_object *), compare_objects);
     for (size_t o = 0; o < n && o < most; o++) {
         table_add_integer(table, (long)objects[o]->handed);
         table_add_number(table, objects[o]->held_ns / path->checks.traced_ns, UNIT_SHARE);

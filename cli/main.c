@@ -54,7 +54,7 @@ static const struct command *find_command(const char *name) {
 static void print_help(FILE *out) {
     fputs(introduction, out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].summary);
     fputs("\n`persik COMMAND --help` gives a command's options and examples.\n", out);
 }
 

@@ -164,6 +164,19 @@ static void add_up(struct critical_path *found, struct rows *rows, const struct 
 
 /* ---- the path ---- */
 
+/* Through which lock or queue the path comes to the step from another thread; DEPENDENCIES_NONE:
+ * none. Who wakes a thread on its own core keeps it waiting until it leaves that, and the path
+ * comes over the core; it is handed over all the same. */
+static uint32_t handed_over(const struct longest_path *path, uint32_t index) {
+    const struct dependency_step *steps = path->all->steps, *step = &steps[index];
+    if (path->via[index] != VIA_CAUSE || step->cause_kind != LINK_CORE)
+        return step->object;
+    uint32_t before = path->before[index];
+    bool is_of_waker = before != DEPENDENCIES_NONE && steps[before].cause != DEPENDENCIES_NONE &&
+                       steps[steps[before].cause].thread == steps[step->cause].thread;
+    return is_of_waker ? steps[before].object : DEPENDENCIES_NONE;
+}
+
 static void take_step(struct critical_path *found, struct rows *rows,
                       const struct longest_path *path, uint32_t index) {
     const struct dependencies *all = path->all;
@@ -179,9 +192,9 @@ static void take_step(struct critical_path *found, struct rows *rows,
         if (!crosses && holds_a_lock(step))
             found->objects[step->object].held_ns += took_ns;
     }
-    if (path->via[index] >= VIA_CAUSE && step->object != DEPENDENCIES_NONE &&
-        step->cause_kind != LINK_CORE)
-        found->objects[step->object].handed++;
+    uint32_t object = path->via[index] >= VIA_CAUSE ? handed_over(path, index) : DEPENDENCIES_NONE;
+    if (object != DEPENDENCIES_NONE)
+        found->objects[object].handed++;
 }
 
 static void walk_back(struct critical_path *found, struct rows *rows,
@@ -266,10 +279,10 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
         return NULL;
     }
     struct critical_path *found = memory_alloc(1, sizeof *found);
-    struct longest_path path = longest_path_find(all, NULL, NULL);
+    struct longest_path path = longest_path_find(all, NULL, NULL, true);
     found->checks.as_recorded_ns = path.length_ns[path.end];
     longest_path_free(&path);
-    path = longest_path_find(all, as_it_lasted, NULL);
+    path = longest_path_find(all, as_it_lasted, NULL, true);
     found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
     double *slack_ns = longest_path_slack(&path, as_it_lasted, NULL);
     struct rows rows = rows_of(all);

@@ -40,10 +40,17 @@ int scale_read(char *text, struct scale *scale, struct error *error);
  * the array, but not the names. */
 const char **scale_names(const struct dependencies *dependencies, enum scale_of of, size_t *n);
 
-/* Ns from the start of the work to its end with these changes, as recorded. Waits that nothing
- * explains last as long as they did. Counts in `n_steps` what each applied to. O(steps). */
-double critical_path_predict(const struct dependencies *dependencies, struct scale *scales,
-                             size_t n);
+struct prediction {
+    double
+        as_recorded_ns;  /* from the start of the work to its end, everything in the order it had */
+    double unordered_ns; /* the same if locks that were free when they were taken, as most are, need
+                          * not be taken in that order: how much hangs on it */
+};
+
+/* The time with these changes. Waits that nothing explains last as long as they did. Counts in
+ * `n_steps` what each applied to. O(steps). */
+struct prediction critical_path_predict(const struct dependencies *dependencies,
+                                        struct scale *scales, size_t n);
 
 /* ---- what it hangs on ---- */
 

@@ -36,7 +36,7 @@ static double weigh(const struct longest_path *path, uint32_t step, step_weight 
 }
 
 /* A thread that nobody is known to have created begins when it did. */
-static void reach(struct longest_path *path, uint32_t step, double weight_ns) {
+static void reach(struct longest_path *path, uint32_t step, double weight_ns, bool keeps_order) {
     const struct dependency_step *is = &path->all->steps[step];
     uint32_t before = path->before[step];
     double length = -INFINITY;
@@ -54,7 +54,9 @@ static void reach(struct longest_path *path, uint32_t step, double weight_ns) {
             via = VIA_CAUSE;
         }
     }
-    if (is->limit != DEPENDENCIES_NONE && path->length_ns[is->limit] > length) {
+    bool is_limited =
+        is->limit != DEPENDENCIES_NONE && (keeps_order || is->limit_kind != LINK_LOCK);
+    if (is_limited && path->length_ns[is->limit] > length) {
         length = path->length_ns[is->limit];
         via = VIA_LIMIT;
     }
@@ -81,7 +83,7 @@ static uint64_t find_start(const struct dependencies *all) {
 }
 
 struct longest_path longest_path_find(const struct dependencies *all, step_weight *weight,
-                                      void *context) {
+                                      void *context, bool keeps_order) {
     struct longest_path path = {.all = all, .start_ns = find_start(all), .end = find_end(all)};
     path.length_ns = memory_alloc(all->n_steps, sizeof *path.length_ns);
     path.via = memory_alloc(all->n_steps, sizeof *path.via);
@@ -92,7 +94,8 @@ struct longest_path longest_path_find(const struct dependencies *all, step_weigh
     for (uint32_t i = 0; i < all->n_steps; i++) {
         path.before[i] = last[all->steps[i].thread];
         last[all->steps[i].thread] = i;
-        reach(&path, i, weigh(&path, i, weight ? weight : longest_path_recorded, context));
+        reach(&path, i, weigh(&path, i, weight ? weight : longest_path_recorded, context),
+              keeps_order);
     }
     free(last);
     return path;

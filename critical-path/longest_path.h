@@ -20,9 +20,10 @@ struct longest_path {
 typedef double step_weight(const struct dependencies *all, uint32_t step, double lasted_ns,
                            void *context);
 
-/* `weight` NULL: as recorded, waits that nothing explains take no time. There must be steps. */
+/* `weight` NULL: as recorded, waits that nothing explains take no time. `keeps_order`: who took a
+ * lock that was free still comes behind who had it before. There must be steps. */
 struct longest_path longest_path_find(const struct dependencies *all, step_weight *weight,
-                                      void *context);
+                                      void *context, bool keeps_order);
 void longest_path_free(struct longest_path *path);
 
 /* How long the step lasted in the run. */

@@ -90,7 +90,6 @@ static struct changes changes_of(const struct dependencies *all, struct scale *s
     struct changes changes = {scales, n, memory_alloc(all->n_places * n, sizeof(bool)),
                               memory_alloc(all->n_objects * n, sizeof(bool))};
     for (size_t i = 0; i < n; i++) {
-        scales[i].n_steps = 0;
         bool holds = scales[i].of == SCALE_HOLDING;
         for (size_t p = 0; !holds && p < all->n_places; p++)
             changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
@@ -139,12 +138,20 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     return lasted_ns;
 }
 
-double critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n) {
-    struct changes changes = changes_of(all, scales, n);
-    struct longest_path path = longest_path_find(all, changed, &changes);
+static double predict(const struct dependencies *all, struct changes *changes, bool keeps_order) {
+    for (size_t i = 0; i < changes->n; i++)
+        changes->scales[i].n_steps = 0;
+    struct longest_path path = longest_path_find(all, changed, changes, keeps_order);
     double end_ns = path.length_ns[path.end];
     longest_path_free(&path);
+    return end_ns;
+}
+
+struct prediction critical_path_predict(const struct dependencies *all, struct scale *scales,
+                                        size_t n) {
+    struct changes changes = changes_of(all, scales, n);
+    struct prediction prediction = {predict(all, &changes, true), predict(all, &changes, false)};
     free(changes.of_places);
     free(changes.of_objects);
-    return end_ns;
+    return prediction;
 }

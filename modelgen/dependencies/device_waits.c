@@ -14,11 +14,11 @@ static int compare(const void *left, const void *right) {
 
 struct device_waits device_waits_of(const struct trace *trace) {
     struct device_waits waits = {.count = trace->n_blocks};
-    waits.blocks = memory_alloc(trace->n_blocks, sizeof *waits.blocks);
+    waits.blocks = memory_alloc(trace->n_blocks, sizeof(struct trace_block *));
     for (size_t b = 0; b < trace->n_blocks; b++)
         waits.blocks[b] = &trace->blocks[b];
     if (waits.count > 0)
-        qsort(waits.blocks, waits.count, sizeof *waits.blocks, compare);
+        qsort(waits.blocks, waits.count, sizeof(struct trace_block *), compare);
     return waits;
 }
 

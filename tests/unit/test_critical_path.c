@@ -81,10 +81,11 @@ static double predict(const struct dependencies *all, const char *change) {
     struct scale scale;
     char *text = memory_strdup(change);
     assert_int_equal(scale_read(text, &scale, &error), 0);
-    double end_ns = critical_path_predict(all, &scale, 1);
+    struct prediction predicted = critical_path_predict(all, &scale, 1);
     assert_true(scale.n_steps > 0);
+    assert_true(predicted.unordered_ns <= predicted.as_recorded_ns);
     free(text);
-    return end_ns;
+    return predicted.as_recorded_ns;
 }
 
 static void the_path_follows_what_ended_the_wait(void **state) {
@@ -141,6 +142,23 @@ static void a_limit_binds_when_it_is_later(void **state) {
     all->steps[2].limit = 1;
     all->steps[2].limit_kind = LINK_PERMIT;
     assert_true(predict(all, "sleep:main=0") == 700 + 90);
+    dependencies_free(all);
+}
+
+/* The order of a lock that was free is a limit of its own kind. */
+static void what_hangs_on_the_order_of_locks_is_told(void **state) {
+    (void)state;
+    struct error error;
+    struct scale scale;
+    struct dependencies *all = two_threads();
+    all->steps[2].cause = NONE;
+    all->steps[2].kind = STEP_SLEEP;
+    all->steps[2].limit = 1;
+    all->steps[2].limit_kind = LINK_LOCK;
+    char text[] = "sleep:main=0";
+    assert_int_equal(scale_read(text, &scale, &error), 0);
+    struct prediction predicted = critical_path_predict(all, &scale, 1);
+    assert_true(predicted.as_recorded_ns == 700 + 90 && predicted.unordered_ns == 100 + 90);
     dependencies_free(all);
 }
 
@@ -274,6 +292,7 @@ int main(void) {
         cmocka_unit_test(slack_is_what_the_end_does_not_notice),
         cmocka_unit_test(changed_weights_move_the_path),
         cmocka_unit_test(a_limit_binds_when_it_is_later),
+        cmocka_unit_test(what_hangs_on_the_order_of_locks_is_told),
         cmocka_unit_test(changes_that_make_no_sense_are_refused),
         cmocka_unit_test(no_steps_are_no_path),
         cmocka_unit_test(what_is_saved_is_loaded),

@@ -294,6 +294,43 @@ static void no_flipped_bit_changes_what_is_loaded(void **state) {
     free(bytes);
 }
 
+/* Its slices have the flag of preemption alone. */
+static void an_older_version_is_read(void **state) {
+    (void)state;
+    trace_free(save_and_load(1));
+    size_t size;
+    char *bytes = read_file(&size);
+    uint32_t version = TRACE_OLDEST;
+    memcpy(bytes + offsetof(struct trace_preamble, version), &version, sizeof version);
+    write_file(bytes, size);
+    free(bytes);
+    struct error error = {0};
+    struct trace *trace = trace_load(path, &error);
+    assert_non_null(trace);
+    assert_int_equal(trace->meta.version, TRACE_OLDEST);
+    trace_free(trace);
+}
+
+static void a_waker_must_be_a_thread(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct trace *trace = make_trace(1);
+    trace->meta.has_wakers = true;
+    trace->threads[1].slices[0].waker = (uint32_t)trace->n_threads;
+    trace->threads[1].slices[1].in_interrupt = 1;
+    assert_int_equal(trace_save(trace, path, 0, &error), 0);
+    struct trace *loaded = trace_load(path, &error);
+    assert_non_null(loaded);
+    assert_true(loaded->meta.has_wakers);
+    assert_int_equal(loaded->threads[1].slices[0].waker, trace->n_threads);
+    assert_true(loaded->threads[1].slices[1].in_interrupt);
+    trace_free(loaded);
+    trace->threads[1].slices[0].waker++;
+    assert_int_equal(trace_save(trace, path, 0, &error), 0);
+    assert_refused("waker");
+    trace_free(trace);
+}
+
 static void newer_version_is_refused_by_number(void **state) {
     (void)state;
     trace_free(save_and_load(1));
@@ -409,6 +446,8 @@ int main(void) {
         cmocka_unit_test(file_is_private_and_compressed),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(no_flipped_bit_changes_what_is_loaded),
+        cmocka_unit_test(an_older_version_is_read),
+        cmocka_unit_test(a_waker_must_be_a_thread),
         cmocka_unit_test(newer_version_is_refused_by_number),
         cmocka_unit_test(other_files_are_no_traces),
         cmocka_unit_test(failed_save_leaves_the_old_trace),
