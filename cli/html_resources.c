@@ -185,6 +185,7 @@ static void print_sparkline(FILE *out, const struct forecast *forecast, const ch
                               .unit = "%",
                               .unit_size = 0.01,
                               .top = 1,
+                              .x_limit = NAN,
                               .names_x = forecast->axis == ALONG_ORDER,
                               .n_series = n_series,
                               .series = series};
@@ -222,8 +223,11 @@ static void print_object_waits(FILE *out, const struct forecast_row *told, const
     quantity_show(forecast_number(object, "waits"), UNIT_NONE, waits);
     quantity_show(forecast_number(object, "wait_ns"), UNIT_TIME, wait);
     quantity_show(forecast_number(object, "operations"), UNIT_NONE, operations);
-    html_print(out, "<p>With %s: %s of %s operations wait, %s on average.</p>\n", told->label,
-               waits, operations, wait);
+    if (forecast_number(object, "waits") > 0)
+        html_print(out, "<p>With %s: %s of %s operations wait, %s on average.</p>\n", told->label,
+                   waits, operations, wait);
+    else
+        html_print(out, "<p>With %s: none of %s operations waits.</p>\n", told->label, operations);
 }
 
 static void print_object(FILE *out, const struct html_report *report,
