@@ -159,11 +159,11 @@ check "measurements without a page are a usage error" is_usage
 # ---- in a browser ----
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-# in_browser PAGE WIDTH: prints how much wider than that the page is, in pixels.
+# in_browser PAGE WIDTH: prints by how many pixels the page is wider than a window of that width.
 in_browser() {
     cat >frame.html <<HTML
 <!DOCTYPE html><body><iframe id="f" src="$1" style="border:0;width:$2px;height:900px"></iframe><p id="wider">?</p><script>
-onload = () => { wider.textContent = f.contentDocument.documentElement.scrollWidth - $2; }
+onload = () => { const page = f.contentDocument.documentElement; wider.textContent = page.scrollWidth - page.clientWidth; }
 </script>
 HTML
     "$browser" --headless=new --no-sandbox --disable-gpu --allow-file-access-from-files --enable-logging=stderr \
@@ -171,6 +171,11 @@ HTML
         sed -n 's|.*<p id="wider">\([^<]*\)</p>.*|\1|p'
 }
 fits() { [ "$(in_browser "$1" "$2")" = 0 ] && ! grep -i 'CONSOLE' messages; }
+is_noticed() {
+    echo '<!DOCTYPE html><div style="width:600px">wide</div><script>nowhere()</script>' >wide.html
+    [ "$(in_browser wide.html 400)" -gt 100 ] && grep -qi 'CONSOLE.*nowhere' messages
+}
+if [ -n "$browser" ]; then check "a page that does not fit, and a message, are noticed" is_noticed; fi
 for page in pigz server batches hostile; do
     for width in 400 1280; do
         if [ -n "$browser" ]; then
