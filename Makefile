@@ -42,7 +42,7 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base html debuginfo host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
+STAGES    := base html critical-path debuginfo host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)
@@ -62,7 +62,7 @@ CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c load/codec.c
+READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 

@@ -2,7 +2,7 @@
 # Whether persik's readers stand whatever a file holds: mutated inputs, then coverage-guided ones.
 #
 # usage: bench/fuzz.sh [SECONDS [READER...]]      SECONDS of libFuzzer for each reader (default 60, 0: none)
-#        READER: trace, sections (a trace's insides), model, facts, sample, catalog, measurements, client_result,
+#        READER: trace, sections (a trace's insides), dependencies, model, facts, sample, catalog, measurements, client_result,
 #        blktrace, block_text,
 #        segment (the memory shared with the program)
 # INPUTS=N mutations for each (20000), SEED=N (1).
@@ -20,7 +20,7 @@ inputs=${INPUTS:-20000}
 seed=${SEED:-1}
 work=$root/bench/scratch/fuzz
 readers=("$@")
-[ $# -gt 0 ] || readers=(trace sections model facts sample catalog measurements client_result blktrace block_text segment replies)
+[ $# -gt 0 ] || readers=(trace sections dependencies model facts sample catalog measurements client_result blktrace block_text segment replies)
 
 make -s -C "$root" -j2 build/release/persik build/release/libpersik-probe.so build/release/persik-analyze \
     samples >&2

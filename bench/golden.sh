@@ -100,13 +100,13 @@ served() {
     beside=$!
 }
 load_each_run() {
-    local port pid connections=0
-    [ "$4" = queue ] || [ "$4" = accept ] || connections=32
+    local port pid protocol connections=32
+    [ "$4" != queue ] && [ "$4" != accept ] || connections=0
     while :; do
         until [ -s port ]; do sleep 0.05; done
-        read -r port pid <port
+        read -r port pid protocol <port
         rm port
-        "${with[@]}" bin/server_load "$port" "$1" "$2" "$3" "$connections"
+        "${with[@]}" bin/server_load "$port" "$1" "$2" "$3" "$connections" "$protocol"
         kill "$pid"
     done
 }

@@ -2,7 +2,7 @@
 # How well servers under an open load are predicted: each kind of tests/programs/server.c is recorded once with 2
 # threads on all cores at a middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared; server.c tells of them)
+# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared udp udp-poll udp-own; server.c tells)
 #
 # Response times are the client's, from when a request was to be sent; the model's are the server's, from a request's
 # arrival: what connecting and the way take, some 0.1 ms, is not in them. With one core the server has the first, the
@@ -33,18 +33,18 @@ trap '[ -z "$loader" ] || kill "$loader" 2>/dev/null || true; rm -rf "$scratch"'
 
 connections_of() {
     case $1 in
-    epoll | shared) echo 32 ;;
-    *) echo 0 ;;
+    queue | accept) echo 0 ;;
+    *) echo 32 ;;
     esac
 }
 
 # load KIND RATE [PREFIX...]: waits until the server listens, loads it and ends it. Prints what the client prints.
 load() {
-    local port pid
+    local port pid protocol
     until [ -s "$scratch/port" ]; do sleep 0.02; done
-    read -r port pid <"$scratch/port"
+    read -r port pid protocol <"$scratch/port"
     rm "$scratch/port"
-    "${with[@]}" "${@:3}" "$scratch/load" "$port" "$2" "$requests" "$rounds" "$(connections_of "$1")"
+    "${with[@]}" "${@:3}" "$scratch/load" "$port" "$2" "$requests" "$rounds" "$(connections_of "$1")" "$protocol"
     kill -TERM "$pid"
 }
 
@@ -114,7 +114,7 @@ compare() {
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
         echo "$1 $t $c $r $measured $x $mean $p95" | awk -v errors="$scratch/errors" '{
             for (i = 0; i < 3; i++) error[i] = 100 * ($(8 + i) / $(5 + i) - 1)
-            printf "%-7s %7d %5d %5d %8.1f %8.1f %+6.1f %8.2f %8.2f %+6.1f %8.2f %8.2f %+6.1f\n",
+            printf "%-8s %7d %5d %5d %8.1f %8.1f %+6.1f %8.2f %8.2f %+6.1f %8.2f %8.2f %+6.1f\n",
                 $1, $2, $3, $4, $5, $8, error[0], $6, $9, error[1], $7, $10, error[2]
             print $1, error[0], error[1], error[2] >>errors}'
     done < <(configurations)
@@ -123,14 +123,14 @@ compare() {
 need_persik
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/server.c" -o "$scratch/server" -lpthread
 gcc -std=gnu17 -D_GNU_SOURCE -O2 "$root/tests/programs/server_load.c" -o "$scratch/load" -lm
-[ $# -gt 0 ] || set -- queue accept epoll shared
+[ $# -gt 0 ] || set -- queue accept epoll shared udp udp-poll udp-own
 for kind; do
     say "$kind"
     record "$kind"
     "$persik" build-model -q -i "$kept/$kind/recording" >&2
     measure "$kind"
 done
-echo "kind    threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    %"
+echo "kind     threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    %"
 for kind; do compare "$kind"; done
 awk '{n++; for (i = 2; i <= 4; i++) {error = $i < 0 ? -$i : $i; sum[i] += error; if (error > most[i]) most[i] = error}}
     END {printf "%d configurations; mean error (largest): throughput %.1f %% (%.1f), mean response %.1f %% (%.1f), 95th percentile %.1f %% (%.1f)\n",

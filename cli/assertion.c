@@ -28,20 +28,23 @@ static const struct metric {
 static int find_metric(const char *text, size_t length) {
     while (length > 0 && text[length - 1] == ' ')
         length--;
+    if (length == 4 && strncmp(text, "time", 4) == 0) /* another word for the first one */
+        return 0;
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (strlen(metrics[i].name) == length && strncmp(metrics[i].name, text, length) == 0)
             return (int)i;
     return -1;
 }
 
-int assertion_parse(const char *text, struct assertion *assertion, struct error *error) {
+int assertion_parse(const char *option, const char *text, struct assertion *assertion,
+                    struct error *error) {
     size_t name = strcspn(text, "<>");
     int metric = find_metric(text, name);
     if (metric < 0 || !text[name])
         return error_set(error,
-                         "--assert '%s': give METRIC<VALUE or METRIC>VALUE with one of run, mean, "
+                         "%s '%s': give METRIC<VALUE or METRIC>VALUE with one of run, mean, "
                          "p50, p95, p99, cpu, disk, throughput, tasks",
-                         text);
+                         option, text);
     *assertion = (struct assertion){.text = text, .metric = metric, .relation = text[name]};
     const char *value = text + name + 1;
     if (*value == '=') {
@@ -50,8 +53,8 @@ int assertion_parse(const char *text, struct assertion *assertion, struct error 
     }
     if (quantity_parse(value, metrics[metric].unit, &assertion->bound) < 0)
         return error_set(error,
-                         "--assert '%s': '%s' is not a value of %s: write 5ms, 1.5s, 90%% or 100/s",
-                         text, value, metrics[metric].name);
+                         "%s '%s': '%s' is not a value of %s: write 5ms, 1.5s, 90%% or 100/s",
+                         option, text, value, metrics[metric].name);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* --assert 'run<5s': a bound that a prediction must keep. */
+/* --assert 'run<5s', --goal 'p99<50ms': a bound that a prediction must keep. */
 #ifndef PERSIK_CLI_ASSERTION_H
 #define PERSIK_CLI_ASSERTION_H
 
@@ -16,9 +16,11 @@ struct assertion {
     double bound; /* in the metric's base unit */
 };
 
-/* METRIC RELATION VALUE: metric run, mean, p50, p95, p99 (times: 5ms), cpu, disk (shares: 90%),
- * throughput (100/s), tasks; relation <, <=, >, >=. 0, or -1 and `error`. */
-int assertion_parse(const char *text, struct assertion *assertion, struct error *error);
+/* METRIC RELATION VALUE: metric run (or time), mean, p50, p95, p99 (times: 5ms), cpu, disk (shares:
+ * 90%), throughput (100/s), tasks; relation <, <=, >, >=. 0, or -1 and `error`, which names the
+ * option. */
+int assertion_parse(const char *option, const char *text, struct assertion *assertion,
+                    struct error *error);
 
 /* Does the prediction have the metric at all? NULL, or what the model lacks. */
 const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result);

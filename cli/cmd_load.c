@@ -116,7 +116,7 @@ static void parse_arrivals(struct schedule_options *schedule, const char *text) 
 static void add_assertion(struct options *options, const char *text) {
     struct error error;
     struct assertion *assertion = VECTOR_ADD(&options->assertions);
-    if (assertion_parse(text, assertion, &error) < 0)
+    if (assertion_parse("--assert", text, assertion, &error) < 0)
         usage_error("%s", error.text);
     double value;
     enum unit unit;

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/around_recorded.h"
-#include "cli/assertion.h"
+#include "cli/assertions.h"
 #include "cli/command.h"
 #include "cli/html_report.h"
 #include "cli/load_table.h"
@@ -22,7 +22,7 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_ASSERT, KEY_HTML, KEY_MEASUREMENTS };
+enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_HTML, KEY_MEASUREMENTS };
 
 struct predict_options {
     struct common_options common;
@@ -30,10 +30,7 @@ struct predict_options {
     enum table_format format;
     const char *threads, *cores;
     const char *html, *measurements; /* of the report; NULL: none */
-    struct {
-        struct assertion *items;
-        size_t count, capacity;
-    } assertions;
+    struct assertions assertions;
 };
 
 static const struct argp_option options_list[] = {
@@ -42,21 +39,11 @@ static const struct argp_option options_list[] = {
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until the interval is below 1% (1%; of a load without an end 5%)", 2},
-    {"assert", KEY_ASSERT, "BOUND", 0,
-     "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
-     "'throughput>100/s'",
-     3},
     {"html", KEY_HTML, "FILE", 0, "write the report of this prediction to FILE, too", 3},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0,
      "with --html: mark the runs that persik validate --measurements wrote to FILE", 3},
     {0},
 };
-
-static void add_assertion(struct predict_options *options, const char *text) {
-    struct error error;
-    if (assertion_parse(text, VECTOR_ADD(&options->assertions), &error) < 0)
-        usage_error("%s", error.text);
-}
 
 static error_t parse_predict(int key, char *argument, struct argp_state *state) {
     struct predict_options *options = state->input;
@@ -66,6 +53,7 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
         state->child_inputs[2] = &options->simulation;
+        state->child_inputs[3] = &options->assertions;
         return 0;
     case KEY_THREADS:
         options->threads = argument;
@@ -76,9 +64,6 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case KEY_PRECISION:
         options->simulation.config.precision =
             simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
-        return 0;
-    case KEY_ASSERT:
-        add_assertion(options, argument);
         return 0;
     case KEY_HTML:
         options->html = argument;
@@ -98,7 +83,12 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&simulation_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0},
+    {&format_argp, 0, NULL, 0},
+    {&simulation_argp, 0, NULL, 0},
+    {&assertions_argp, 0, NULL, 0},
+    {0},
+};
 
 static const struct argp predict_argp = {
     .options = options_list,
@@ -117,6 +107,7 @@ static const struct argp predict_argp = {
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
            "  persik predict --clients 1,16,64 --think 10ms\n"
+           "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n"
            "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n",
     .children = children,
 };
@@ -129,6 +120,7 @@ struct sweep {
     struct prediction *predictions;
     size_t count;
     struct load_row *loads; /* one per prediction, where the load has no end; else NULL */
+    struct changed_parts changed;
 };
 
 static void parse_sweep(const struct predict_options *options, struct sweep *sweep) {
@@ -198,6 +190,7 @@ static void free_sweep(struct sweep *sweep) {
         prediction_free(&sweep->predictions[i]);
     free(sweep->predictions);
     free(sweep->loads);
+    changed_parts_free(&sweep->changed);
     thread_sweep_free(&sweep->threads);
     free(sweep->cores.items);
 }
@@ -472,8 +465,12 @@ static json_t *sweep_json(const struct predict_options *options, const struct mo
         json_object_update(json_array_get(rows, i), details);
         json_decref(details);
     }
-    return json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "", "seed",
-                     (json_int_t)options->simulation.config.seed, "configurations", rows);
+    json_t *json =
+        json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "", "seed",
+                  (json_int_t)options->simulation.config.seed, "configurations", rows);
+    if (sweep->changed.count > 0)
+        json_object_set_new(json, "changed", changed_parts_json(&sweep->changed));
+    return json;
 }
 
 static size_t explain_refusals(const struct sweep *sweep) {
@@ -493,6 +490,7 @@ static void print_sweep(const struct predict_options *options, const struct mode
                                        : sweep_table(model, sweep, columns);
     switch (options->format) {
     case FORMAT_TABLE:
+        changed_parts_print(&sweep->changed, stdout);
         table_print_text(table, stdout);
         if (sweep->loads)
             load_print_saturation(model, sweep->loads, sweep->count, stdout);
@@ -527,48 +525,6 @@ static int write_html(const struct predict_options *options, const struct model 
     int status = html_report_of(options->html, directory, options->measurements, report, error);
     json_decref(json);
     table_free(table);
-    return status;
-}
-
-/* ---- assertions ---- */
-
-static void say_failed(const struct assertion *assertion, const char *verb,
-                       const struct prediction *prediction, const char *why) {
-    char load[LOAD_BYTES];
-    fprintf(stderr, "persik: assertion '%s' %s with threads %s, cores %d%s: %s\n", assertion->text,
-            verb, prediction->threads->label, prediction->cores,
-            prediction_show_load(prediction, load), why);
-}
-
-/* Does the prediction keep it? If not, says why. */
-static bool check_assertion(const struct assertion *assertion,
-                            const struct prediction *prediction) {
-    if (prediction->no_figures) {
-        say_failed(assertion, "fails", prediction, "no figures");
-        return false;
-    }
-    const char *lack = assertion_lacks(assertion, &prediction->result);
-    if (lack) {
-        char *why = memory_format("the model has %s", lack);
-        say_failed(assertion, "cannot be checked", prediction, why);
-        free(why);
-        return false;
-    }
-    double value;
-    enum unit unit;
-    if (assertion_holds(assertion, &prediction->result, &value, &unit))
-        return true;
-    char text[QUANTITY_BYTES];
-    say_failed(assertion, "fails", prediction, quantity_show(value, unit, text));
-    return false;
-}
-
-static int check_assertions(const struct predict_options *options, const struct sweep *sweep) {
-    int status = 0;
-    for (size_t a = 0; a < options->assertions.count; a++)
-        for (size_t i = 0; i < sweep->count; i++)
-            if (!check_assertion(&options->assertions.items[a], &sweep->predictions[i]))
-                status = EXIT_ASSERTION;
     return status;
 }
 
@@ -672,7 +628,7 @@ static int predict(const struct predict_options *options, const struct model *mo
     const struct html_report nothing_yet = {0};
     if (options->html && write_html(options, model, sweep, nothing_yet, &error) < 0)
         return command_failed(&error);
-    int status = check_assertions(options, sweep);
+    int status = assertions_check(&options->assertions, sweep->predictions, sweep->count);
     return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;
 }
 
@@ -683,8 +639,8 @@ int command_predict(int argc, char **argv) {
     simulation_options_finish(&options.simulation);
     parse_sweep(&options, &sweep);
     struct error error;
-    struct model *model =
-        simulation_options_load(&options.simulation, options.common.directory, &error);
+    struct model *model = simulation_options_load(&options.simulation, options.common.directory,
+                                                  &sweep.changed, &error);
     int status = model ? predict(&options, model, &sweep) : command_failed(&error);
     free_sweep(&sweep);
     model_free(model);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/configuration.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/scope.h"
@@ -88,40 +89,11 @@ static const struct argp sensitivity_argp = {
     .children = children,
 };
 
-/* ---- the configuration ---- */
-
-struct configuration {
-    struct thread_sweep threads;
-    int cores; /* 0: the model's own */
-};
-
-static void parse_configuration(const struct sensitivity_options *options,
-                                struct configuration *configuration) {
-    struct error error;
-    struct int_list cores = {0};
-    if (thread_sweep_parse("--threads", options->threads, &configuration->threads, &error) < 0)
-        usage_error("%s", error.text);
-    if (configuration->threads.count != 1)
-        usage_error("--threads %s: these are %zu configurations: give one", options->threads,
-                    configuration->threads.count);
-    if (options->cores &&
-        int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &cores, &error) < 0)
-        usage_error("%s", error.text);
-    if (cores.count > 1)
-        usage_error("--cores %s: these are %zu configurations: give one", options->cores,
-                    cores.count);
-    configuration->cores = cores.count ? cores.items[0] : 0;
-    if (options->simulation.loads.count != 1)
-        usage_error("%s: these are several loads: give one",
-                    options->simulation.arrivals ? "--arrivals" : "--clients");
-    free(cores.items);
-}
-
 /* ---- the analysis ---- */
 
 static struct model *load(const void *context, struct error *error) {
     const struct sensitivity_options *options = context;
-    return simulation_options_load(&options->simulation, options->common.directory, error);
+    return simulation_options_load(&options->simulation, options->common.directory, NULL, error);
 }
 
 struct analysis {
@@ -390,9 +362,7 @@ int command_sensitivity(int argc, char **argv) {
     argp_parse(&sensitivity_argp, argc, argv, 0, NULL, &options);
     struct configuration configuration = {0};
     simulation_options_finish(&options.simulation);
-    options.simulation.config.arrival_rate_hz = options.simulation.loads.items[0].rate_hz;
-    options.simulation.config.clients = options.simulation.loads.items[0].clients;
-    parse_configuration(&options, &configuration);
+    configuration_parse(options.threads, options.cores, &options.simulation, &configuration);
     struct error error;
     int status = run(&options, &configuration, &error);
     thread_sweep_free(&configuration.threads);

@@ -28,10 +28,14 @@ int command_trace(int argc, char **argv);
 int command_build_model(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_sensitivity(int argc, char **argv);
+int command_bottleneck(int argc, char **argv);
+int command_recommend(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_load(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_critical_path(int argc, char **argv);
+int command_what_if(int argc, char **argv);
 int command_export(int argc, char **argv);
 
 #endif

@@ -258,6 +258,17 @@ static void warn_of_miss(FILE *out, const struct html_report *report,
                    quantity_show(report->model->measured_run_ns, UNIT_TIME, time));
 }
 
+/* What the figures are of, where that is not the program as recorded. */
+static void print_changes(FILE *out, const json_t *prediction) {
+    const json_t *changed = json_object_get(prediction, "changed");
+    for (size_t i = 0; i < json_array_size(changed); i++) {
+        const json_t *part = json_array_get(changed, i);
+        html_print(out, "<p class=\"warn\">Changed in the model: %s: %s</p>\n",
+                   json_string_value(json_object_get(part, "part")),
+                   json_string_value(json_object_get(part, "change")));
+    }
+}
+
 void html_answer(FILE *out, const struct html_report *report, const struct forecast *forecast) {
     html_print(out, "<header>\n<h1><code>");
     print_command(out, report);
@@ -267,6 +278,7 @@ void html_answer(FILE *out, const struct html_report *report, const struct forec
     const char *host = report->trace ? report->trace->meta.host : report->model->host;
     html_print(out, "%s%s</p>\n", host ? " on " : "", host);
     print_answer(out, report, forecast);
+    print_changes(out, report->prediction);
     warn_of_miss(out, report, forecast);
     print_tiles(out, report, forecast);
     html_print(out, "</header>\n");

@@ -31,14 +31,21 @@ static uint64_t seed_of_pair(const struct sensitivity *sensitivity, size_t pair)
     return sensitivity->config.seed + pair * 0x9e3779b97f4a7c15U;
 }
 
+/* `variation` NULL: the model's own part of the pair. */
 static int simulate(const struct sensitivity *sensitivity, const struct model *model,
-                    double arrivals_factor, size_t pair, struct sim_result *result,
+                    const struct variation *variation, size_t pair, struct sim_result *result,
                     struct error *error) {
     struct sim_config config = sensitivity->config;
+    int *threads = memory_alloc(model->n_pools + 1, sizeof *threads);
+    memcpy(threads, config.pool_threads, model->n_pools * sizeof *threads);
+    config.pool_threads = threads;
     config.seed = seed_of_pair(sensitivity, pair);
     config.min_replications = config.max_replications = PAIR_REPLICATIONS;
-    config.arrival_rate_hz *= arrivals_factor;
-    return sim_predict(model, &config, result, error);
+    if (variation)
+        variation_configure(variation, model, &config, threads);
+    int status = sim_predict(model, &config, result, error);
+    free(threads);
+    return status;
 }
 
 /* The model's own part of the pair is simulated once for all variations. */
@@ -48,7 +55,7 @@ static int simulate_base(struct sensitivity *sensitivity, const struct model *mo
         return 0;
     sensitivity->base =
         memory_resize(sensitivity->base, sensitivity->n_base + 1, sizeof *sensitivity->base);
-    if (simulate(sensitivity, model, 1, pair, &sensitivity->base[pair], error) < 0)
+    if (simulate(sensitivity, model, NULL, pair, &sensitivity->base[pair], error) < 0)
         return -1;
     sensitivity->n_base++;
     return 0;
@@ -101,8 +108,16 @@ static bool is_enough(const struct sensitivity *sensitivity, const struct pairs 
                sensitivity->config.precision;
 }
 
+/* Is the work the same, whatever the variation? What another rule makes of it is not known
+ * beforehand, nor what other demands and numbers of threads do. */
+static bool is_same_work(const struct variation *variation) {
+    return variation->kind != VARY_POOL_RULE && variation->kind != VARY_THREADS &&
+           variation->kind != VARY_CORES_AND_THREADS && variation->kind != VARY_EVEN &&
+           !(variation->kind == VARY_POOL_CPU && variation->factor < 1);
+}
+
 /* Did the threads come to wait for nothing, and was less done for it than without the variation?
- * What another rule makes of the work is not known beforehand: then what was done is right. */
+ * Where the work is another one, what was done is right. */
 static char *judge(const struct sensitivity *sensitivity, const struct model *varied,
                    bool same_work, const struct sim_result *base, const struct sim_result *result) {
     if (!same_work)
@@ -118,13 +133,11 @@ static bool add_pair(const struct sensitivity *sensitivity, const struct variati
     const struct sim_result *base = &sensitivity->base[pair];
     struct sim_result result;
     struct error error;
-    double arrivals_factor = variation->kind == VARY_ARRIVALS ? variation->factor : 1;
-    if (simulate(sensitivity, varied, arrivals_factor, pair, &result, &error) < 0) {
+    if (simulate(sensitivity, varied, variation, pair, &result, &error) < 0) {
         effect->no_figures = memory_strdup(error.text);
         return false;
     }
-    effect->no_figures =
-        judge(sensitivity, varied, variation->kind != VARY_POOL_RULE, base, &result);
+    effect->no_figures = judge(sensitivity, varied, is_same_work(variation), base, &result);
     for (int m = 0; m < N_EFFECT_METRICS; m++)
         pairs->change[m][pair] = metric_of(&result, m) / metric_of(base, m) - 1;
     pairs->events += result.events;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/change_apply.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
 
@@ -16,7 +17,9 @@ enum {
     KEY_HORIZON,
     KEY_WARMUP,
     KEY_WORKERS,
-    KEY_MODEL
+    KEY_MODEL,
+    KEY_SCALE,
+    KEY_SET
 };
 
 static const struct argp_option options_list[] = {
@@ -33,6 +36,13 @@ static const struct argp_option options_list[] = {
      "closed load: so many clients, of whom each waits for its reply before it asks again", 1},
     {"think", KEY_THINK, "TIME", 0, "what a client waits in between, on average (as in the model)",
      1},
+    {"scale", KEY_SCALE, "NAME=FACTOR", 0,
+     "as if that took so many times as long: parse=0.5 what is computed from calls in parse on, "
+     "lock:NAME while that lock is held, io:NAME and sleep:NAME waiting at calls, disk:NAME its "
+     "requests",
+     1},
+    {"set", KEY_SET, "NAME.WHAT=VALUE", 0,
+     "as if jobs.capacity=64; permits, parties, servers, service=2ms, delay=5ms", 1},
     {"horizon", KEY_HORIZON, "TIME", 0,
      "end each simulated run after 60s (when all is done, or has settled)", 2},
     {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
@@ -74,6 +84,15 @@ static void add_repartition(struct simulation_options *options, const char *text
         usage_error("%s", error.text);
 }
 
+/* What changes_add_scale() and changes_add_set() have in common. */
+typedef int change_adder(struct changes *list, const char *text, struct error *error);
+
+static void add_change(struct simulation_options *options, change_adder *add, const char *text) {
+    struct error error;
+    if (add(&options->changes, text, &error) < 0)
+        usage_error("%s", error.text);
+}
+
 static error_t parse_simulation(int key, char *argument, struct argp_state *state) {
     struct simulation_options *options = state->input;
     struct sim_config *config = &options->config;
@@ -83,6 +102,12 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
         return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);
+        return 0;
+    case KEY_SCALE:
+        add_change(options, changes_add_scale, argument);
+        return 0;
+    case KEY_SET:
+        add_change(options, changes_add_set, argument);
         return 0;
     case KEY_MODEL:
         options->model = argument;
@@ -134,6 +159,7 @@ void simulation_options_finish(struct simulation_options *options) {
 void simulation_options_free(struct simulation_options *options) {
     free(options->loads.items);
     free(options->repartitions.items);
+    changes_free(&options->changes);
 }
 
 static int check_load(const struct simulation_options *options, const struct model *model,
@@ -151,11 +177,22 @@ static int check_load(const struct simulation_options *options, const struct mod
                                         : "--think");
 }
 
+static int follow(const struct simulation_options *options, struct model *model,
+                  struct changed_parts *changed, struct error *error) {
+    struct changed_parts unasked = {0};
+    int status = -1;
+    if (repartitions_apply(&options->repartitions, model, error) == 0 &&
+        check_load(options, model, error) == 0)
+        status = changes_apply(&options->changes, model, changed ? changed : &unasked, error);
+    changed_parts_free(&unasked);
+    return status;
+}
+
 struct model *simulation_options_load(const struct simulation_options *options,
-                                      const char *directory, struct error *error) {
+                                      const char *directory, struct changed_parts *changed,
+                                      struct error *error) {
     struct model *model = prediction_load_model(directory, options->model, error);
-    if (model && (repartitions_apply(&options->repartitions, model, error) < 0 ||
-                  check_load(options, model, error) < 0)) {
+    if (model && follow(options, model, changed, error) < 0) {
         model_free(model);
         return NULL;
     }

@@ -1,9 +1,11 @@
-/* Options that predict and sensitivity share: which model, and how it is simulated. */
+/* Options that all who simulate share: which model, and how it is simulated. */
 #ifndef PERSIK_CLI_SIMULATION_OPTIONS_H
 #define PERSIK_CLI_SIMULATION_OPTIONS_H
 
 #include <argp.h>
 
+#include "cli/change.h"
+#include "cli/changed_parts.h"
 #include "cli/quantity.h"
 #include "cli/repartition.h"
 #include "cli/sweep.h"
@@ -16,6 +18,7 @@ struct simulation_options {
     bool has_kind;                  /* of arrivals */
     struct load_sweep loads;        /* simulation_options_finish() reads them */
     struct repartitions repartitions;
+    struct changes changes;
 };
 
 /* Parses into a struct simulation_options. Bad values end the command with its usage's status. */
@@ -30,9 +33,12 @@ void simulation_options_free(struct simulation_options *options);
 double simulation_option_positive(const char *option, const char *text, enum unit unit,
                                   const char *example);
 
-/* The model, from `directory` unless the options name another, made to follow the options. NULL and
- * `error`: there is none, or it cannot follow them. The caller frees: model_free(). */
+/* The model, from `directory` unless the options name another, made to follow the options;
+ * `changed` (NULL: unasked) gets what --scale and --set made other than recorded, and
+ * changed_parts_free() ends it in any case. NULL and `error`: there is none, or it cannot follow
+ * them. The caller frees: model_free(). */
 struct model *simulation_options_load(const struct simulation_options *options,
-                                      const char *directory, struct error *error);
+                                      const char *directory, struct changed_parts *changed,
+                                      struct error *error);
 
 #endif

@@ -85,6 +85,10 @@ void table_add_number(struct table *table, double value, enum unit unit) {
     add_cell(table, quantity_show(value, unit, text), json_number(value));
 }
 
+void table_add_shown_number(struct table *table, const char *shown, double value) {
+    add_cell(table, shown, json_number(value));
+}
+
 void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit) {
     char text[QUANTITY_BYTES];
     quantity_show_interval(estimate.mean, estimate.half_width, unit, text);

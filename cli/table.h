@@ -33,6 +33,8 @@ void table_free(struct table *table);
 void table_add_text(struct table *table, const char *text);
 void table_add_integer(struct table *table, long value);
 void table_add_number(struct table *table, double value, enum unit unit);
+void table_add_shown_number(struct table *table, const char *shown,
+                            double value); /* as in `shown` */
 void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit);
 
 /* Three cells: the mean, shown with the half width that `widened` has, which files have next, and

@@ -253,13 +253,16 @@ struct variations variations_of(const struct model *model, const int *pool_threa
     return lister.list;
 }
 
+void variation_free(struct variation *variation) {
+    free(variation->subject);
+    free(variation->change);
+    free(variation->place);
+    free(variation->known);
+}
+
 void variations_free(struct variations *variations) {
-    for (size_t i = 0; i < variations->count; i++) {
-        free(variations->items[i].subject);
-        free(variations->items[i].change);
-        free(variations->items[i].place);
-        free(variations->items[i].known);
-    }
+    for (size_t i = 0; i < variations->count; i++)
+        variation_free(&variations->items[i]);
     free(variations->items);
     *variations = (struct variations){0};
 }

@@ -1,5 +1,5 @@
-/* A model with one thing changed, for a sensitivity analysis: one factor at a time (Law, Simulation
- * Modeling and Analysis, section 5.4). */
+/* A model, or the configuration that it is simulated in, with one thing changed, for a sensitivity
+ * analysis: one factor at a time (Law, Simulation Modeling and Analysis, section 5.4). */
 #ifndef PERSIK_CLI_VARIATION_H
 #define PERSIK_CLI_VARIATION_H
 
@@ -10,19 +10,26 @@
 #include "simulator/simulator.h"
 
 enum variation_kind {
-    VARY_POOL_CPU,    /* all that the pool's threads compute, times `factor` */
-    VARY_POOL_SLEEPS, /* ... sleep */
-    VARY_POOL_IO,     /* ... wait for devices that are no objects of the model */
-    VARY_POOL_CACHE,  /* ... compute to bring back what they lost from a core's cache */
-    VARY_POOL_RULE,   /* the pool's work follows its threads by `rule` */
-    VARY_HOLD,        /* computing and waiting while the lock is held, times `factor` */
-    VARY_AMOUNT,      /* `step` more of the object's tokens, or of room in the queue */
-    VARY_SERVICE,     /* the disk's service times, times `factor` */
-    VARY_ARRIVALS,    /* what arrives at the queue from outside comes `factor` times as fast */
-    VARY_LEFT_OUT,    /* nobody waits for the object any more */
-    VARY_WAITS_ADDED, /* what the model leaves out is waited for as measured, see below */
-    VARY_SCHEDULER,   /* CPU that switching, sleeping and waking cost, times `factor` */
-    VARY_WAKE_LATENCY /* ... and the time that it takes to wake */
+    VARY_POOL_CPU,     /* all that the pool's threads compute, times `factor` */
+    VARY_POOL_SLEEPS,  /* ... sleep */
+    VARY_POOL_IO,      /* ... wait for devices that are no objects of the model */
+    VARY_POOL_CACHE,   /* ... compute to bring back what they lost from a core's cache */
+    VARY_POOL_RULE,    /* the pool's work follows its threads by `rule` */
+    VARY_HOLD,         /* computing and waiting while the lock is held, times `factor` */
+    VARY_AMOUNT,       /* `step` more of the object's tokens, or of room in the queue */
+    VARY_SERVICE,      /* the disk's service times, times `factor` */
+    VARY_ARRIVALS,     /* what arrives at the queue from outside comes `factor` times as fast */
+    VARY_LEFT_OUT,     /* nobody waits for the object any more */
+    VARY_WAITS_ADDED,  /* what the model leaves out is waited for as measured, see below */
+    VARY_SCHEDULER,    /* CPU that switching, sleeping and waking cost, times `factor` */
+    VARY_WAKE_LATENCY, /* ... and the time that it takes to wake */
+    VARY_UNLOCKED,     /* the lock keeps nobody out any more; what is done under it is still done */
+    VARY_UNLIMITED,    /* tokens and room in the queue never run out */
+    VARY_EVEN,         /* what the pool's threads compute, and how often they go round, is each time
+                        * the mean */
+    VARY_CORES,        /* `step` more cores */
+    VARY_THREADS,      /* `step` more threads in the pool, and in those whose size follows it */
+    VARY_CORES_AND_THREADS, /* `step` more of both, in each pool that scales */
 };
 
 struct variation {
@@ -54,9 +61,16 @@ struct variations variations_of(const struct model *model, const int *pool_threa
                                 const struct sim_result *base, double share);
 void variations_free(struct variations *variations);
 
-/* Changes the model, which must be as it was for variations_of(). -1 and `error`: it cannot be
- * changed so. */
+void variation_free(struct variation *variation);
+
+/* Changes the model, which must be as it was for variations_of(); nothing where the configuration
+ * is what varies. -1 and `error`: it cannot be changed so. */
 int variation_apply(const struct variation *variation, struct model *model, struct error *error);
+
+/* Changes the configuration, nothing where the model is what varies: arrivals, cores, and threads,
+ * `pool_threads` being config->pool_threads. */
+void variation_configure(const struct variation *variation, const struct model *model,
+                         struct sim_config *config, int *pool_threads);
 
 /* "worker (pipeline.c:120)": the first place in the source that a text names, without folders.
  * Empty: it names none. The caller frees. */

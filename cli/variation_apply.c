@@ -1,4 +1,5 @@
 /* Variations carried out on a model. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/variation.h"
@@ -32,6 +33,15 @@ static void scale_wake_latency(struct machine *machine, double factor) {
 static void scale_cache(struct pool *pool, double factor) {
     for (size_t i = 0; i < pool->n_refill; i++)
         pool->refill[i].cpu_ns *= factor;
+}
+
+/* More than any run can take. */
+#define UNLIMITED_TOKENS 1e9
+
+static void lift_limit(struct object *object) {
+    free(object->amount.terms);
+    object->amount = (struct linear){.base = UNLIMITED_TOKENS};
+    object->bounded = false;
 }
 
 int variation_apply(const struct variation *variation, struct model *model, struct error *error) {
@@ -76,6 +86,48 @@ int variation_apply(const struct variation *variation, struct model *model, stru
     case VARY_WAKE_LATENCY:
         scale_wake_latency(&model->machine, factor);
         break;
+    case VARY_UNLOCKED:
+        variation_graph_unlock(model, index);
+        break;
+    case VARY_UNLIMITED:
+        lift_limit(&model->objects[index]);
+        break;
+    case VARY_EVEN:
+        variation_graph_even(model, index);
+        break;
+    case VARY_CORES:
+    case VARY_THREADS:
+    case VARY_CORES_AND_THREADS:
+        break;
     }
     return 0;
+}
+
+/* Those whose size follows the pool's, unless they have been given another one. */
+static void change_threads(const struct model *model, int pool, int step, int *pool_threads) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct linear *size = &model->pools[p].threads;
+        bool follows =
+            size->n_terms > 0 && lround(linear_value(size, pool_threads)) == (long)pool_threads[p];
+        double more = 0;
+        for (size_t t = 0; t < size->n_terms && follows; t++)
+            more += size->terms[t].pool == pool ? step * size->terms[t].factor : 0;
+        pool_threads[p] += (int)lround(more);
+    }
+    pool_threads[pool] += step;
+}
+
+void variation_configure(const struct variation *variation, const struct model *model,
+                         struct sim_config *config, int *pool_threads) {
+    if (variation->kind == VARY_ARRIVALS)
+        config->arrival_rate_hz *= variation->factor;
+    int step = (int)variation->step;
+    bool both = variation->kind == VARY_CORES_AND_THREADS;
+    if (variation->kind == VARY_CORES || both)
+        config->cores += step;
+    if (variation->kind == VARY_THREADS)
+        change_threads(model, variation->index, step, pool_threads);
+    for (size_t p = 0; p < model->n_pools && both; p++)
+        if (model->pools[p].scales && model->pools[p].threads.n_terms == 0)
+            change_threads(model, (int)p, step, pool_threads);
 }

@@ -141,6 +141,62 @@ void variation_graph_leave_out(struct model *model, int object) {
     }
 }
 
+/* Where not getting it leads is never gone, if there is another way. */
+static void forget_failure(struct node *node) {
+    size_t kept = 0, others = 0;
+    for (size_t e = 0; e < node->n_edges; e++)
+        others += node->edges[e].when != OUTCOME_NO;
+    for (size_t e = 0; e < node->n_edges && others > 0; e++) {
+        if (node->edges[e].when == OUTCOME_NO)
+            model_free_edge(&node->edges[e]);
+        else
+            node->edges[kept++] = node->edges[e];
+    }
+    if (others > 0 && kept < node->n_edges) {
+        node->n_edges = kept;
+        model_forget_course(node);
+    }
+}
+
+void variation_graph_unlock(struct model *model, int lock) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        struct node *node = &model->nodes[n];
+        if (node->mutex == lock)
+            node->mutex = MODEL_NONE;
+        if (node->object == lock)
+            forget_failure(node);
+    }
+    variation_graph_leave_out(model, lock);
+}
+
+static void become_mean(struct dist *dist) {
+    double mean = dist_mean(dist);
+    if (dist->kind == DIST_NONE)
+        return;
+    free(dist->values);
+    *dist = (struct dist){.kind = DIST_CONSTANT, .mean = mean};
+}
+
+static void even_out(struct edge *edge) {
+    become_mean(&edge->cpu_ns);
+    become_mean(&edge->runs);
+    free(edge->cpu_by_place);
+    edge->cpu_by_place = NULL;
+    edge->n_cpu_by_place = 0;
+}
+
+void variation_graph_even(struct model *model, int pool) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        struct node *node = &model->nodes[n];
+        if (node->pool != pool)
+            continue;
+        become_mean(&node->cpu_ns);
+        become_mean(&node->stays);
+        for (size_t e = 0; e < node->n_edges; e++)
+            even_out(&node->edges[e]);
+    }
+}
+
 /* Is the pool created where its creator comes by again? */
 static bool is_created_over_and_over(const struct model *model, int pool) {
     bool again = false;

@@ -26,6 +26,13 @@ void variation_graph_scale_hold(struct model *model, int lock, double factor);
 /* The object's nodes become steps. */
 void variation_graph_leave_out(struct model *model, int object);
 
+/* The lock's nodes become steps, too, and nobody gives it up while waiting: it is always got. */
+void variation_graph_unlock(struct model *model, int lock);
+
+/* All that the pool's threads draw is the mean: CPU demands, also by their place in a total, and
+ * loop counts. */
+void variation_graph_even(struct model *model, int pool);
+
 /* Threads of pools that are created once each wait first of all, `wait_ns` together in the recorded
  * run: the pools that the first one creates, or that one where there are no others. */
 void variation_graph_add_wait(struct model *model, double wait_ns);

@@ -38,10 +38,11 @@ bool workspace_has(const char *directory, const char *name) {
 
 /* What recordings have been made of, besides the marks. */
 static bool is_entry_of_ours(const char *name) {
-    static const char *const ours[] = {
-        WORKSPACE_TRACE, WORKSPACE_SAMPLE, WORKSPACE_STACKS,  WORKSPACE_FACTS, WORKSPACE_MODEL,
-        WORKSPACE_DOT,   WORKSPACE_SVG,    WORKSPACE_CATALOG, WORKSPACE_CACHE, WORKSPACE_DECISIONS,
-        "raw",           "raw-evictions"};
+    static const char *const ours[] = {WORKSPACE_TRACE,     WORKSPACE_SAMPLE,  WORKSPACE_STACKS,
+                                       WORKSPACE_FACTS,     WORKSPACE_MODEL,   WORKSPACE_DOT,
+                                       WORKSPACE_SVG,       WORKSPACE_CATALOG, WORKSPACE_CACHE,
+                                       WORKSPACE_DECISIONS, WORKSPACE_STEPS,   "raw",
+                                       "raw-evictions"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (strcmp(name, ours[i]) == 0)
             return true;

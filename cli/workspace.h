@@ -19,6 +19,7 @@
 #define WORKSPACE_SVG       "model.svg"
 #define WORKSPACE_CACHE     "analyze-cache"
 #define WORKSPACE_CATALOG   "catalog"
+#define WORKSPACE_STEPS     "dependencies.persik"
 
 #define WORKSPACE_EVICTIONS "evictions-%zu.persik" /* from 1 on */
 

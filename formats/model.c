@@ -237,6 +237,8 @@ void model_free_node(struct node *node) {
     free(node->cpu_ns.values);
     free(node->wait_ns.values);
     free(node->operations.values);
+    free(node->service_ns.values);
+    free(node->near_ns.values);
     for (size_t i = 0; i < node->n_edges; i++)
         model_free_edge(&node->edges[i]);
     free(node->edges);

@@ -360,7 +360,11 @@ struct node {
     struct scaling stays_scaling;
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
     struct dist wait_ns;    /* SLEEP, IO */
-    struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit */
+    struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit ... */
+    struct dist service_ns; /* ... and the time of each; DIST_NONE: the disk's ... */
+    struct dist near_ns;    /* ... behind one of the same stream; DIST_NONE: no other */
+    int stream; /* IO: requests of nodes with the same number lie close together; 0: nowhere (a
+                 * flush), or not known */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

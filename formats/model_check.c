@@ -692,6 +692,8 @@ static int check_node(const struct model *model, const bool *closed, size_t i,
         return violation(PLACE_KEY(place, "counts"), error, "only an acquire node has them");
     if (node->gives_back && node->kind != NODE_RELEASE)
         return violation(PLACE_KEY(place, "gives_back"), error, "only a release node does");
+    if (node->stream < 0 || (node->stream > 0 && node->kind != NODE_IO))
+        return violation(PLACE_KEY(place, "stream"), error, "not a positive number of an io node");
     if (node->item_kind < 0 ||
         (node->item_kind > 0 && node->kind != NODE_PUT && node->kind != NODE_STEP))
         return violation(PLACE_KEY(place, "item_kind"), error,
@@ -703,7 +705,9 @@ static int check_node(const struct model *model, const bool *closed, size_t i,
         check_scaling(model, &node->stays_scaling, "stays_scaling", place, error) ||
         check_dist(&node->cpu_ns, "cpu_ns", place, error) ||
         check_dist(&node->wait_ns, "wait_ns", place, error) ||
-        check_dist(&node->operations, "operations", place, error))
+        check_dist(&node->operations, "operations", place, error) ||
+        check_dist(&node->service_ns, "service_ns", place, error) ||
+        check_dist(&node->near_ns, "near_ns", place, error))
         return -1;
     return check_edges(model, closed, node, place, error) ||
                    check_course(node, PLACE_KEY(place, "course"), error)

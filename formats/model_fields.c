@@ -251,6 +251,9 @@ static const struct field node_fields[] = {
     DIST(node, cpu_ns),
     DIST(node, wait_ns),
     DIST(node, operations),
+    DIST(node, service_ns),
+    DIST(node, near_ns),
+    {AT(node, stream), .type = FIELD_INT},
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);

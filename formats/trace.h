@@ -15,7 +15,8 @@
 #include "formats/catalog.h"
 #include "host/pace.h"
 
-#define TRACE_VERSION    1
+#define TRACE_VERSION    2
+#define TRACE_OLDEST     1 /* that is still read */
 #define TRACE_NO_CONTEXT UINT32_MAX
 
 /* One execution of one API call, 32 bytes. Holds no data of the program's buffers. */
@@ -68,6 +69,12 @@ static inline bool trace_is_condition_wait(const struct trace_record *record) {
            trace_is_call(record, ON_CONDITION, OP_TIMEDWAIT);
 }
 
+/* What the record of a condition wait has of its mutex: no lock lies closer to another one than 8
+ * bytes, and few are 32 GB apart. Older traces have 0 there. */
+static inline int32_t trace_mutex_value(uint64_t mutex) {
+    return (int32_t)(uint32_t)(mutex >> 3);
+}
+
 /* Did it tell one or all who wait for a condition? */
 static inline bool trace_is_condition_signal(const struct trace_record *record) {
     return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||
@@ -102,8 +109,11 @@ struct trace_slice {
     uint64_t on_ns;
     uint64_t off_ns;
     uint32_t cpu;
-    uint32_t preempted; /* 1: it was still runnable when it left the core */
+    uint32_t preempted : 1;    /* it was still runnable when it left the core */
+    uint32_t in_interrupt : 1; /* woken in an interrupt: whose thread that came upon is no cause */
+    uint32_t waker : 30;       /* 1 + index of the thread that woke it; 0: another one, not known */
 };
+_Static_assert(sizeof(struct trace_slice) == 32, "as documented");
 
 /* Empty where both are 0. */
 struct trace_span {
@@ -140,7 +150,7 @@ enum trace_block_kind {
 struct trace_block {
     uint64_t queued_ns, issued_ns, completed_ns; /* 0 = not seen */
     uint32_t device;                             /* major << 20 | minor */
-    int tid;                                     /* who queued it */
+    int tid; /* who queued it: one of the threads; another number: a thread of the kernel */
     uint32_t bytes;
     enum trace_block_kind kind;
 };
@@ -210,6 +220,7 @@ struct trace_meta {
     char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */
     bool has_slices, has_wakes, has_blocks;
+    bool has_wakers; /* slices know who woke the thread; false: of an older version, too */
     size_t n_lacks;
     char **lacks; /* what was not recorded and why, a line each */
 };

@@ -26,6 +26,7 @@ struct reader {
     struct error *error;
     struct trace *trace;
     bool header_only;
+    uint32_t version; /* of the file */
     /* The writer's numbers of API functions -> ours; -1 = we know no such function. */
     int *apis;
     size_t n_apis;
@@ -135,7 +136,7 @@ static bool are_sound(const struct trace_meta *meta) {
 static int read_meta(struct reader *reader, json_t *json) {
     struct trace_meta *meta = &reader->trace->meta;
     json_t *args, *lacks, *directory, *build_id, *host, *date;
-    int complete, has_slices, has_wakes, has_blocks;
+    int complete, has_slices, has_wakes, has_blocks, has_wakers = 0;
     json_t *untraced_cpu = NULL, *untraced_run = NULL, *untraced_pieces = NULL, *pieces = NULL,
            *fastest_pieces = NULL, *libc = NULL,
            *loss = NULL; /* as `cpu`, younger than the version */
@@ -145,7 +146,7 @@ static int read_meta(struct reader *reader, json_t *json) {
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
             "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o, "
-            "s?I, s?F, s?F}",
+            "s?I, s?F, s?F, s?b}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -157,9 +158,10 @@ static int read_meta(struct reader *reader, json_t *json) {
             "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
             &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
             "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real, "idle_wake_ns",
-            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns) != 0)
+            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns, "has_wakers",
+            &has_wakers) != 0)
         return -1;
-    meta->version = TRACE_VERSION;
+    meta->version = (int)reader->version;
     meta->directory = read_text(directory);
     meta->build_id = read_text(build_id);
     meta->host = read_text(host);
@@ -178,6 +180,7 @@ static int read_meta(struct reader *reader, json_t *json) {
     meta->bytes = (uint64_t)bytes;
     meta->has_slices = has_slices;
     meta->has_wakes = has_wakes;
+    meta->has_wakers = has_wakers;
     meta->has_blocks = has_blocks;
     meta->cpu_ns = (uint64_t)cpu;
     read_elsewhere(json_object_get(json, "elsewhere"), &meta->elsewhere);
@@ -470,6 +473,8 @@ static int read_slices(struct reader *reader, const struct trace_section *sectio
         const struct trace_slice *slice = &thread->slices[i];
         if (!is_time(slice->wake_ns) || !is_time(slice->on_ns) || !is_time(slice->off_ns))
             return corrupt(reader, reader->offset, "a slice's time");
+        if (slice->waker > reader->trace->n_threads)
+            return corrupt(reader, reader->offset, "a slice's waker");
     }
     return status;
 }
@@ -580,11 +585,12 @@ static int read_preamble(struct reader *reader) {
         return error_set(reader->error, "%s: not a trace: " AGAIN, reader->path);
     if (bytes < sizeof preamble)
         return truncated(reader);
-    if (preamble.version != TRACE_VERSION)
+    if (preamble.version < TRACE_OLDEST || preamble.version > TRACE_VERSION)
         return error_set(reader->error,
-                         "%s: format version %u, this persik reads %d: use the persik that wrote "
-                         "it, or " AGAIN,
-                         reader->path, preamble.version, TRACE_VERSION);
+                         "%s: format version %u, this persik reads %d to %d: use the persik that "
+                         "wrote it, or " AGAIN,
+                         reader->path, preamble.version, TRACE_OLDEST, TRACE_VERSION);
+    reader->version = preamble.version;
     return 0;
 }
 

@@ -84,6 +84,7 @@ static json_t *write_meta(const struct trace_meta *meta) {
         write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
         meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
         meta->preempt_ns, "idle_wake_ns", meta->idle_wake_ns, "sleep_cpu_ns", meta->sleep_cpu_ns);
+    json_object_set_new(json, "has_wakers", json_boolean(meta->has_wakers));
     json_object_set_new(json, "start_real_ns", json_integer((json_int_t)meta->start_real_ns));
     json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
     json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));

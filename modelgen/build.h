@@ -7,6 +7,7 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/event_counts.h"
 #include "modelgen/events/critical_section.h"
@@ -45,6 +46,7 @@ struct build {
     struct monitors monitors;            /* MONITORS */
     uint32_t *places;                    /* SITES: per context, see source_places() */
     struct disk_service disks;           /* DISKS */
+    struct commits commits;              /* DISKS */
     struct stream_result streams;        /* STEPS */
     struct lowered_objects lowered;      /* OBJECTS */
     struct partition_evidence *evidence; /* per pool; filled with the graph */
@@ -56,6 +58,7 @@ static inline struct lower_input build_lower_input(struct build *build) {
     return (struct lower_input){.trace = build->trace,
                                 .places = build->places,
                                 .disks = &build->disks,
+                                .commits = &build->commits,
                                 .outside = &build->outside,
                                 .facts = build->facts,
                                 .thread_facts = build->thread_facts,

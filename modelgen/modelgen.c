@@ -11,6 +11,7 @@
 #include "modelgen/calibrate/demand_calibration.h"
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/candidates.h"
+#include "modelgen/dependencies/dependencies.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
@@ -269,6 +270,10 @@ int modelgen_set_evidence(const char *assignment, struct error *error) {
 
 void modelgen_list_evidence(FILE *out) {
     evidence_list(out);
+}
+
+struct dependencies *modelgen_dependencies(const struct trace *trace, const struct facts *facts) {
+    return dependencies_of_trace(trace, facts);
 }
 
 int modelgen_write_dot(const struct model *model, FILE *out) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "formats/dependencies.h"
 #include "formats/facts.h"
 #include "formats/model.h"
 #include "formats/sample.h"
@@ -106,6 +107,11 @@ void modelgen_add_check(struct model *model, const char *what, double measured, 
 /* Makes the model's pool follow another rule (PARTITION_SHARED, FIXED or PERTHREAD) than the one it
  * was built with. -1 and `error` where that makes no sense; the model is then as before. */
 int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error);
+
+/* The trace as a graph of what each thread did and what ended each of its waits, for
+ * critical-path/. `facts` may be NULL: objects are then called by where they are used. Needs no
+ * model. The caller frees it with dependencies_free(). */
+struct dependencies *modelgen_dependencies(const struct trace *trace, const struct facts *facts);
 
 /* Graphviz source of the three tiers. */
 int modelgen_write_dot(const struct model *model, FILE *out);

@@ -24,16 +24,19 @@
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
 #include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/parked_workers.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/repeated_waits.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
 #include "modelgen/rewrite/signals.h"
+#include "modelgen/rewrite/sleeping_polls.h"
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
@@ -80,8 +83,23 @@ static void run_sysv_semaphores(struct build *build) {
                   left);
 }
 
+static void run_sleeping_polls(struct build *build) {
+    if (sleeping_polls_as_joins(&build->log) > 0)
+        notes_add(build->model,
+                  "a creator sleeps and looks, again and again, whether its threads are done: how "
+                  "long after their end it looks is taken as it was");
+}
+
 static void run_private_mutex_waits(struct build *build) {
     private_mutex_waits_as_condition_waits(&build->log);
+}
+
+static void run_repeated_waits(struct build *build) {
+    repeated_waits_as_one(&build->log);
+}
+
+static void run_counted_semaphores(struct build *build) {
+    counted_semaphores_as_semaphores(&build->log);
 }
 
 static void run_spinning_barriers(struct build *build) {
@@ -244,6 +262,7 @@ static void run_call_places(struct build *build) {
 
 static void run_disk_service(struct build *build) {
     build->disks = disk_service_find(build->trace);
+    build->commits = commits_find(&build->disks);
     run_notes_requests_outside(build);
 }
 
@@ -354,6 +373,7 @@ void passes_end(struct build *build) {
     free(build->places);
     if (build->disks.trace)
         disk_service_free(&build->disks);
+    commits_free(&build->commits);
     monitors_free(&build->monitors);
     if (build->sections.section_of_lock)
         sections_free(&build->sections, build->trace);

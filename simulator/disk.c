@@ -3,13 +3,25 @@
 #include "simulator/cpu.h"
 #include "simulator/draws.h"
 
+/* How long the request takes, which the thread's node makes. */
+static double service_of(struct engine *engine, struct shared *disk, const struct thread *thread) {
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
+    bool is_near = node->stream > 0 && node->stream == disk->last_stream;
+    int draw = is_near && node->near != PLAN_NONE ? node->near : node->service;
+    if (draw == PLAN_NONE)
+        draw = node->near;
+    bool moves = node->stream > 0 || draw == PLAN_NONE; /* a flush does not */
+    disk->last_stream = moves ? node->stream : disk->last_stream;
+    if (draw == PLAN_NONE)
+        draw = engine_planned(engine, disk)->service;
+    return draws_one(engine, draw, &disk->random);
+}
+
 static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
-    int index = (int)(disk - engine->objects);
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
-    double service = draws_one(engine, engine->plan->objects[index].service, &disk->random);
-    heap_set(&engine->clock, thread->id, engine->now_ns + service);
+    heap_set(&engine->clock, thread->id, engine->now_ns + service_of(engine, disk, thread));
 }
 
 static void submit(struct engine *engine, struct shared *disk, struct thread *thread) {

@@ -83,11 +83,12 @@ struct plan_node {
     int object, mutex, target_pool;
     int section; /* of the plan's */
     int item_kind;
-    double count;              /* may be fractional; 0: for nobody */
-    int counts;                /* draw; PLAN_NONE: `count` */
-    bool gives_back;           /* what the thread took by `counts` last */
-    double timeout_ns;         /* negative: for ever */
-    int cpu, wait, operations; /* draws */
+    double count;                             /* may be fractional; 0: for nobody */
+    int counts;                               /* draw; PLAN_NONE: `count` */
+    bool gives_back;                          /* what the thread took by `counts` last */
+    double timeout_ns;                        /* negative: for ever */
+    int cpu, wait, operations, service, near; /* draws */
+    int stream;
     int stays;
     struct plan_factor stays_factor;
     int course; /* number among the nodes that have one; PLAN_NONE: it has none */

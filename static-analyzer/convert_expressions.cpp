@@ -204,6 +204,17 @@ Expr Converter::convert_subscript(const ArraySubscriptExpr *subscript) {
     return element;
 }
 
+/* What an atomic operation of this name does: "+=", or "atomic" for all others. */
+static const char *atomic_operator(const std::string &name) {
+    static const char *const additions[] = {"fetch_add", "fetch_and_add", "add_and_fetch",
+                                            "operator++", "operator+="};
+    return std::any_of(
+               std::begin(additions), std::end(additions),
+               [&](const char *addition) { return name.find(addition) != std::string::npos; })
+               ? "+="
+               : "atomic";
+}
+
 /* A method of std::atomic, std::atomic_flag or what these are made of. */
 static const CXXMethodDecl *std_atomic_method(const CallExpr *call) {
     const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
@@ -229,8 +240,8 @@ Expr Converter::convert_std_atomic(const CallExpr *call, const CXXMethodDecl *me
     Expr value =
         call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first)) : constant(0);
     bool stores = name == "store" || name == "operator=" || name == "clear";
-    return make(stores ? ExprKind::Assign : ExprKind::Atomic, type, stores ? "=" : "atomic",
-                {std::move(object), std::move(value)});
+    return make(stores ? ExprKind::Assign : ExprKind::Atomic, type,
+                stores ? "=" : atomic_operator(name), {std::move(object), std::move(value)});
 }
 
 static void make_atomic(Expr &operation) {
@@ -249,6 +260,7 @@ static void simplify_builtin(Expr &call) {
     } else if (call.text.rfind("__sync_", 0) == 0 || call.text == "__atomic_test_and_set" ||
                call.text == "__atomic_clear") {
         make_atomic(call);
+        call.text = std::string(atomic_operator(call.text));
     }
 }
 
@@ -378,7 +390,9 @@ Expr Converter::convert_atomic(const AtomicExpr *atomic) {
     if (store)
         return make(ExprKind::Assign, type, "=",
                     {dereference(std::move(operands[0]), type), std::move(operands[1])});
-    Expr operation = make(ExprKind::Atomic, type, "atomic", std::move(operands));
+    bool adds = op == AtomicExpr::AO__c11_atomic_fetch_add ||
+                op == AtomicExpr::AO__atomic_fetch_add || op == AtomicExpr::AO__atomic_add_fetch;
+    Expr operation = make(ExprKind::Atomic, type, adds ? "+=" : "atomic", std::move(operands));
     make_atomic(operation);
     return operation;
 }

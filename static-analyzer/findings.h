@@ -9,6 +9,7 @@
 
 #include "formats/facts.h"
 #include "static-analyzer/counts.h"
+#include "static-analyzer/own_data.h"
 #include "static-analyzer/program.h"
 #include "static-analyzer/sharing.h"
 #include "static-analyzer/taint.h"
@@ -172,6 +173,7 @@ class Bounds {
     const Program &program;
     const Taint &taint;
     const Sharing &sharing;
+    const OwnData own;
     std::vector<std::vector<Bound>> bounds;
 
     Bound classify(size_t f, size_t l) const;

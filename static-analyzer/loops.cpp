@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "static-analyzer/findings.h"
+#include "static-analyzer/progress.h"
 
 namespace persik {
 
@@ -354,7 +355,7 @@ Bounds::Bound share_bound(const Header &header) {
 } // namespace
 
 Bounds::Bounds(const Program &program, const Taint &taint, const Sharing &sharing)
-    : program(program), taint(taint), sharing(sharing), bounds(program.flows.size()) {
+    : program(program), taint(taint), sharing(sharing), own(program), bounds(program.flows.size()) {
     for (size_t f = 0; f < program.flows.size(); f++)
         for (size_t l = 0; l < program.flows[f].loops.size(); l++)
             bounds[f].push_back(program.flows[f].reached ? classify(f, l) : Bound());
@@ -411,6 +412,12 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         bool counts = taint.evaluate(*range, (int)f, nullptr).all & TAINT_COUNT;
         return {counts ? BOUND_THREADS : BOUND_FIXED, "each of " + expr_display(*range), 0};
     }
+    if (!meets_others(flow, loop) &&
+        std::none_of(header.induction.begin(), header.induction.end(), key_is_local))
+        for (const Expr *condition : header.conditions)
+            if (const std::string key = joint_progress(program, own, flow, loop, *condition);
+                !key.empty())
+                return {BOUND_SHARED, key_display(key) + " counts what all have done", 0};
     if (header.induction.empty()) {
         Bound bound = ended_elsewhere(*header.conditions[0], " changes elsewhere");
         bound.by_others = asks_others(program, flow, *header.conditions[0]);
@@ -422,7 +429,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         std::all_of(header.induction.begin(), header.induction.end(), is_global))
         return ended_elsewhere(*header.conditions[0], " is moved elsewhere, too");
     if (moved_by_threads(f, l, header.induction))
-        return ended_elsewhere(*header.conditions[0], " is moved once for each thread");
+        return {BOUND_SHARE, expr_display(*header.conditions[0]) + " is moved once for each thread",
+                0};
     if (header.told)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " is told by what is called",
                 0};

@@ -341,6 +341,33 @@ bool goes_by_state(const Flow &flow, const Loop &loop, const Take &take) {
            reads_any(loop.stmt->exprs[0], taken) && is_given_up(flow, loop, take.mutex);
 }
 
+/* Does the loop change something atomically, itself or in a function that it calls: a lock of the
+ * program's own, perhaps? */
+bool has_atomics(const Program &program, const Flow &flow, const Loop &loop) {
+    auto is_atomic = [](const Assignment &a) { return a.op == "atomic"; };
+    for (const Assignment &a : flow.assignments)
+        if (loop_contains(loop, a.at) && is_atomic(a))
+            return true;
+    for (const CallSite &site : flow.calls)
+        for (int callee : site.callees) {
+            const std::vector<Assignment> &changes = program.flows[(size_t)callee].assignments;
+            if (loop_contains(loop, site.at) &&
+                std::any_of(changes.begin(), changes.end(), is_atomic))
+                return true;
+        }
+    return false;
+}
+
+/* Does it move global variables, which all threads share, under what may be a lock of the program's
+ * own? */
+bool is_guarded_otherwise(const Program &program, const Flow &flow, const Loop &loop,
+                          const Take &take) {
+    return take.mutex.empty() && !take.state.empty() &&
+           std::all_of(take.state.begin(), take.state.end(),
+                       [](const std::string &key) { return key.rfind("global:", 0) == 0; }) &&
+           has_atomics(program, flow, loop);
+}
+
 bool same_constant(const Expr *a, const Expr *b) {
     return a && b && a->kind == b->kind &&
            (a->kind == ExprKind::Constant ? a->value == b->value : a->text == b->text) &&
@@ -484,8 +511,9 @@ bool Sharing::analyse(int f) {
     for (size_t l = flow.loops.size(); l-- > 0;) {
         std::vector<const Take *> inside;
         for (const Take &take : takes)
-            if (take.section != bare_section && !used.count(&take) &&
-                loop_contains(flow.loops[l], take.at.front()))
+            if ((take.section != bare_section ||
+                 is_guarded_otherwise(program, flow, flow.loops[l], take)) &&
+                !used.count(&take) && loop_contains(flow.loops[l], take.at.front()))
                 inside.push_back(&take);
         const Loop &loop = flow.loops[l];
         for (const Take &take : takes)

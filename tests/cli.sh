@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict sensitivity validate load graph report export; do
+    for command in profile sample analyze trace build-model predict sensitivity validate load graph critical-path what-if report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"

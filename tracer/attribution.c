@@ -320,16 +320,28 @@ static bool is_below(const struct block_request *request, const struct busy *loo
            completed_of(&request->block) <= loops->items[at].to_ns;
 }
 
+/* The requests of the kernel that belong to the run stay in the log, as their own threads': calls
+ * may have waited for them, and they had the device meanwhile. */
+static void keep_kernel(struct attribution *attribution, const struct placed *placed,
+                        struct clock_line line) {
+    struct trace_block block = *placed->block;
+    block.queued_ns = in_run(block.queued_ns, line);
+    block.issued_ns = in_run(block.issued_ns, line);
+    block.completed_ns = in_run(block.completed_ns, line);
+    attribution->blocks[attribution->n_blocks++] = block;
+}
+
 static void count_stranger(struct attribution *attribution, const struct block_request *request,
                            const struct placed *placed, const struct attribution_run *run,
-                           const struct busy *loops) {
+                           const struct busy *loops, struct clock_line line) {
     bool outside = placed->from_ns < 0 || placed->from_ns > (double)run->run_ns;
-    count(attribution,
-          outside                    ? CAUSE_OUTSIDE_RUN
-          : is_below(request, loops) ? CAUSE_BELOW
-          : request->kernel          ? CAUSE_KERNEL
-                                     : CAUSE_OTHER,
-          &request->block);
+    enum block_cause cause = outside                    ? CAUSE_OUTSIDE_RUN
+                             : is_below(request, loops) ? CAUSE_BELOW
+                             : request->kernel          ? CAUSE_KERNEL
+                                                        : CAUSE_OTHER;
+    count(attribution, cause, &request->block);
+    if (cause == CAUSE_KERNEL)
+        keep_kernel(attribution, placed, line);
 }
 
 /* ---- by clock and thread ---- */
@@ -356,7 +368,7 @@ struct attribution attribute_directly(const struct block_requests *requests,
         struct placed placed = place(block, line);
         int thread = map_get(&ours, (uint64_t)block->tid, -1);
         if (thread < 0) {
-            count_stranger(&attribution, &requests->items[i], &placed, run, &loops);
+            count_stranger(&attribution, &requests->items[i], &placed, run, &loops, line);
             continue;
         }
         size_t call = call_at(&run->threads[thread], placed.from_ns);
@@ -426,7 +438,8 @@ struct attribution attribute_by_pairs(const struct block_requests *requests, con
         if (choices[i].thread >= 0 && believed)
             keep(&attribution, i, &placed, run, correlation->line, choices[i]);
         else
-            count_stranger(&attribution, &requests->items[i], &placed, run, &loops);
+            count_stranger(&attribution, &requests->items[i], &placed, run, &loops,
+                           correlation->line);
     }
     map_free(&pair_of);
     busy_free(&loops);

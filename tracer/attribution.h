@@ -33,7 +33,8 @@ struct block_account {
 
 struct attribution {
     struct block_account account; /* adds up to all requests */
-    struct trace_block *blocks;   /* of the threads, by queued_ns, in the trace's time */
+    struct trace_block *blocks;   /* of the threads and of the kernel, by queued_ns, in the trace's
+                                   * time */
     size_t n_blocks;
     int *threads;  /* per request: index of its thread; -1: of none */
     size_t *calls; /* per request: number of the thread's record; ATTRIBUTION_NO_CALL */

@@ -446,6 +446,7 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->lost_events = collection->sched.lost;
     meta->has_slices = collection->sched.has_switches;
     meta->has_wakes = collection->sched.has_wakes;
+    meta->has_wakers = collection->sched.has_wakes;
     meta->has_blocks = collection->block.attached;
     set_untraced(meta, collection);
 }

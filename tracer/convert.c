@@ -10,6 +10,7 @@
 #include "tracer/attribution.h"
 #include "tracer/endings.h"
 #include "tracer/symbols.h"
+#include "tracer/wakers.h"
 
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
 #define HOT_SHARE 0.01
@@ -510,7 +511,8 @@ static void convert_blocks(struct converter *converter) {
                   "%zu block requests of the kernel's own (write-back, journal): they belong to no "
                   "thread",
                   kernel);
-    if (found.n_blocks > 0 && found.n_blocks < input->requests->count) {
+    size_t own = found.account.of[CAUSE_CALL].requests + found.account.of[CAUSE_NO_CALL].requests;
+    if (own > 0 && own < input->requests->count) {
         char *text = block_account_tell(&found.account);
         lacks_add(converter->lacks, "block I/O of others: of %s", text);
         free(text);
@@ -563,6 +565,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     trace->n_values = converter.values.count;
     trace->threads = converter.threads.items;
     trace->n_threads = converter.threads.count;
+    wakers_number(trace);
     endings_unlock(trace);
     map_free(&converter.known);
 }

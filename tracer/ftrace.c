@@ -19,6 +19,8 @@
 #define MAX_PAGE      (64u << 10)
 #define MAX_HANDLERS  256
 #define COMMON_FIELDS 8 /* bytes at the start of every event: type, flags, pid */
+/* Of the flags: the kernel's TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI. */
+#define IN_INTERRUPT (0x08 | 0x10 | 0x40)
 
 struct ftrace {
     char *instance; /* its folder; NULL: none, see `cause` */
@@ -140,7 +142,11 @@ static void hand_over(const char *data, uint32_t bytes, uint64_t mono_ns, ftrace
     if (bytes < COMMON_FIELDS)
         return;
     memcpy(&tid, data + 4, sizeof tid);
-    event(&(struct ftrace_event){.mono_ns = mono_ns, .tid = tid, .bytes = bytes, .data = data},
+    event(&(struct ftrace_event){.mono_ns = mono_ns,
+                                 .tid = tid,
+                                 .in_interrupt = (data[2] & IN_INTERRUPT) != 0,
+                                 .bytes = bytes,
+                                 .data = data},
           context);
 }
 

@@ -7,6 +7,7 @@
 #ifndef PERSIK_TRACER_FTRACE_H
 #define PERSIK_TRACER_FTRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ struct ftrace;
 struct ftrace_event {
     uint64_t mono_ns;
     uint32_t cpu;
-    int tid; /* in whose context it happened */
+    int tid;           /* in whose context it happened: whom it came upon, in an interrupt */
+    bool in_interrupt; /* hard, soft or not to be masked */
     uint32_t bytes;
     const void *data; /* the tracepoint's fields; valid during the call */
 };

@@ -9,12 +9,15 @@
 /* Room for some 100,000 switches, a second of a program that does nothing else. */
 #define SWITCH_RING_BYTES (4u << 20)
 
-static void add(struct sched *sched, enum sched_kind kind, uint64_t mono_ns, uint32_t tid,
-                uint32_t cpu) {
+/* NULL: nobody's. */
+static struct unsettled_event *add(struct sched *sched, enum sched_kind kind, uint64_t mono_ns,
+                                   uint32_t tid, uint32_t cpu) {
     if (tid == 0) /* a core that idles */
-        return;
-    *VECTOR_ADD(&sched->unsettled) = (struct unsettled_event){
+        return NULL;
+    struct unsettled_event *added = VECTOR_ADD(&sched->unsettled);
+    *added = (struct unsettled_event){
         .event = {.mono_ns = mono_ns, .tid = tid, .cpu = (uint16_t)cpu, .kind = (uint16_t)kind}};
+    return added;
 }
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT name the thread in their body. */
@@ -26,11 +29,11 @@ static void add_task(struct sched *sched, const struct perf_event_header *record
     } body;
     memcpy(&body, record, sizeof body);
     enum sched_kind kind = record->type == PERF_RECORD_FORK ? SCHED_BORN : SCHED_EXIT;
-    add(sched, kind, body.mono_ns, body.tid, recorder_stamp(record).cpu);
-    if (kind == SCHED_BORN && body.tid != 0) {
-        struct unsettled_event *born = &sched->unsettled.items[sched->unsettled.count - 1];
-        born->pid = body.pid;
-        born->creator = body.ptid;
+    struct unsettled_event *added =
+        add(sched, kind, body.mono_ns, body.tid, recorder_stamp(record).cpu);
+    if (kind == SCHED_BORN && added) {
+        added->pid = body.pid;
+        added->creator = body.ptid;
     }
 }
 
@@ -52,7 +55,11 @@ static void handle_record(const struct perf_event_header *record, void *context)
 static void handle_waking(const struct ftrace_event *event, void *context) {
     struct sched *sched = context;
     uint32_t tid = (uint32_t)tracepoint_value(event->data, event->bytes, sched->woken);
-    add(sched, SCHED_WAKING, event->mono_ns, tid, event->cpu);
+    struct unsettled_event *added = add(sched, SCHED_WAKING, event->mono_ns, tid, event->cpu);
+    if (added) {
+        added->event.waker = (uint32_t)event->tid;
+        added->event.in_interrupt = event->in_interrupt;
+    }
 }
 
 /* ---- whose events they are ---- */

@@ -36,15 +36,23 @@ const struct sched_event *sched_find(const struct sched_event *events, size_t n_
     return *n > 0 ? events + low : NULL;
 }
 
+#define MOST_TID ((1u << 30) - 1) /* the kernel's own limit is lower */
+
+struct waker {
+    uint32_t tid;
+    bool in_interrupt;
+};
+
 /* Where the thread is while its events go by. */
 struct walk {
     struct slices *slices;
     bool on;
     bool alive; /* it may be on a core without our having seen it get there */
     uint64_t since_ns;
-    uint64_t wake_ns; /* of the time on a core, or of the next one; 0 unknown */
-    bool woken_early; /* a wake-up came while it was on a core, or on its way off */
-    uint64_t off_ns;  /* when it left a core last */
+    uint64_t wake_ns;               /* of the time on a core, or of the next one; 0 unknown */
+    bool woken_early;               /* a wake-up came while it was on a core, or on its way off */
+    struct waker waker, next_waker; /* for the time on a core, and for the next one */
+    uint64_t off_ns;                /* when it left a core last */
     uint32_t cpu;
 };
 
@@ -54,10 +62,17 @@ static void get_on(struct walk *walk, const struct sched_event *event) {
     if (walk->wake_ns == 0 && walk->woken_early)
         walk->wake_ns = walk->off_ns; /* it was runnable again before it had quite left */
     walk->woken_early = false;
+    walk->waker = walk->next_waker;
+    walk->next_waker = (struct waker){0};
     walk->on = true;
     walk->alive = false;
     walk->since_ns = event->mono_ns;
     walk->cpu = event->cpu;
+}
+
+static void remember_waker(struct walk *walk, const struct sched_event *event) {
+    walk->next_waker.in_interrupt = event->in_interrupt;
+    walk->next_waker.tid = event->in_interrupt ? 0 : event->waker;
 }
 
 static void get_off(struct walk *walk, uint64_t off_ns, uint32_t cpu, bool preempted) {
@@ -70,7 +85,11 @@ static void get_off(struct walk *walk, uint64_t off_ns, uint32_t cpu, bool preem
                                                          .on_ns = walk->since_ns,
                                                          .off_ns = off_ns,
                                                          .cpu = cpu,
-                                                         .preempted = preempted};
+                                                         .preempted = preempted,
+                                                         .in_interrupt = walk->waker.in_interrupt,
+                                                         .waker = walk->waker.tid & MOST_TID};
+    if (preempted) /* then nobody wakes it */
+        walk->next_waker = (struct waker){0};
     walk->on = false;
     walk->alive = false;
     walk->off_ns = off_ns;
@@ -91,9 +110,11 @@ static void walk_event(struct walk *walk, const struct sched_event *event) {
         get_off(walk, event->mono_ns, event->cpu, event->kind == SCHED_PREEMPTED);
         break;
     case SCHED_WAKING:
+        if (walk->on || walk->wake_ns == 0) /* while it is off, the first one counts */
+            remember_waker(walk, event);
         if (walk->on)
             walk->woken_early = true;
-        if (!walk->on && walk->wake_ns == 0) { /* the first one counts */
+        if (!walk->on && walk->wake_ns == 0) {
             walk->wake_ns = event->mono_ns;
             if (walk->alive)
                 walk->since_ns = event->mono_ns;

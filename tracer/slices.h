@@ -2,6 +2,7 @@
 #ifndef PERSIK_TRACER_SLICES_H
 #define PERSIK_TRACER_SLICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ struct sched_event {
     uint32_t tid;
     uint16_t cpu;
     uint16_t kind; /* enum sched_kind */
+    /* Of a wake-up: the thread in whose context it came, and whether an interrupt had just come
+     * upon that one. 0: not known, or a core that idled. */
+    uint32_t waker;
+    bool in_interrupt;
 };
 
 /* By thread, then by time. */
@@ -37,9 +42,10 @@ struct slices {
     uint64_t unpaired;         /* events that fit no slice, since others were lost */
 };
 
-/* Slices of one thread, by time, never overlapping. A thread whose first event is that it left its
- * core runs since it was woken or, unseen, since `start_ns`; one that never left it runs until
- * `end_ns`. A slice after a preemption has the preemption as its wake_ns. */
+/* Slices of one thread, whose `waker` is a thread's number yet, not an index; by time, never
+ * overlapping. A thread whose first event is that it left its core runs since it was woken or,
+ * unseen, since `start_ns`; one that never left it runs until `end_ns`. A slice after a preemption
+ * has the preemption as its wake_ns. */
 void slices_build(struct slices *slices, const struct sched_event *events, size_t n,
                   uint64_t start_ns, uint64_t end_ns);
 

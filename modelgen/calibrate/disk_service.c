@@ -49,6 +49,7 @@ struct disk_service disk_service_find(const struct trace *trace) {
                                  .requests = memory_alloc(trace->n_threads, sizeof(size_t *)),
                                  .n_requests = memory_alloc(trace->n_threads, sizeof(size_t))};
     struct owners owners = find_owners(trace);
+    disks.kernel = memory_alloc(trace->n_blocks, sizeof *disks.kernel);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t t = 0; pass == 1 && t < trace->n_threads; t++) {
             disks.requests[t] = memory_alloc(disks.n_requests[t], sizeof(size_t));
@@ -56,6 +57,8 @@ struct disk_service disk_service_find(const struct trace *trace) {
         }
         for (size_t b = 0; b < trace->n_blocks; b++) {
             int thread = owner_of(trace, &owners, &trace->blocks[b]);
+            if (thread < 0 && pass == 0)
+                disks.kernel[disks.n_kernel++] = b;
             if (thread < 0)
                 continue;
             if (pass == 1)
@@ -73,27 +76,36 @@ void disk_service_free(struct disk_service *disks) {
         free(disks->requests[t]);
     free(disks->requests);
     free(disks->n_requests);
+    free(disks->kernel);
 }
 
-size_t disk_service_requests(const struct disk_service *disks, size_t thread, uint64_t from_ns,
-                             uint64_t to_ns, uint32_t *device) {
+/* Position of the first one that the thread queued then or later. */
+static size_t first_queued(const struct disk_service *disks, size_t thread, uint64_t time_ns) {
     const size_t *requests = disks->requests[thread];
-    size_t low = 0, high = disks->n_requests[thread], n = 0;
+    size_t low = 0, high = disks->n_requests[thread];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (disks->trace->blocks[requests[middle]].queued_ns < from_ns)
+        if (disks->trace->blocks[requests[middle]].queued_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low + n < disks->n_requests[thread]; n++) {
-        const struct trace_block *block = &disks->trace->blocks[requests[low + n]];
-        if (block->queued_ns >= to_ns)
-            break;
-        if (n == 0)
-            *device = block->device;
-    }
-    return n;
+    return low;
+}
+
+struct disk_requests disk_service_queued(const struct disk_service *disks, size_t thread,
+                                         uint64_t from_ns, uint64_t to_ns) {
+    size_t first = first_queued(disks, thread, from_ns);
+    return (struct disk_requests){.items = disks->requests[thread] + first,
+                                  .n = first_queued(disks, thread, to_ns) - first};
+}
+
+size_t disk_service_requests(const struct disk_service *disks, size_t thread, uint64_t from_ns,
+                             uint64_t to_ns, uint32_t *device) {
+    struct disk_requests queued = disk_service_queued(disks, thread, from_ns, to_ns);
+    if (queued.n > 0)
+        *device = disks->trace->blocks[queued.items[0]].device;
+    return queued.n;
 }
 
 struct disk_service_outside disk_service_outside(const struct disk_service *disks) {
@@ -121,6 +133,7 @@ struct disk_service_outside disk_service_outside(const struct disk_service *disk
 /* Between the driver and the device. */
 struct service {
     uint64_t issued_ns, completed_ns;
+    size_t block; /* of the trace */
 };
 
 struct services {
@@ -133,7 +146,7 @@ static struct services find_services(const struct disk_service *disks, uint32_t 
     for (size_t b = 0; b < disks->trace->n_blocks; b++) {
         const struct trace_block *block = &disks->trace->blocks[b];
         if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
-            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns};
+            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns, b};
     }
     return services;
 }
@@ -202,11 +215,30 @@ static size_t count_servers(const struct services *services, size_t deepest, dou
     return best;
 }
 
-struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device) {
+/* In the order of their issue. */
+static struct services sorted_services(const struct disk_service *disks, uint32_t device) {
     struct services services = find_services(disks, device);
+    if (services.count > 0)
+        qsort(services.items, services.count, sizeof *services.items, compare_issues);
+    return services;
+}
+
+void disk_service_times(const struct disk_service *disks, uint32_t device, double servers,
+                        double *service_ns) {
+    struct services services = sorted_services(disks, device);
     size_t n = services.count;
-    if (n > 0)
-        qsort(services.items, n, sizeof *services.items, compare_issues);
+    double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
+    own_times(&services, servers > 0 ? (size_t)servers : n + 1, depths, times);
+    for (size_t i = 0; i < n; i++)
+        service_ns[services.items[i].block] = times[i];
+    free(depths);
+    free(times);
+    free(services.items);
+}
+
+struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device) {
+    struct services services = sorted_services(disks, device);
+    size_t n = services.count;
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
     struct services first = services;

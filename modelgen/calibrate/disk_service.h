@@ -13,11 +13,23 @@ struct disk_service {
     const struct trace *trace;
     size_t **requests;  /* per thread: indexes into trace->blocks, by queued_ns */
     size_t *n_requests; /* per thread */
+    size_t *kernel;     /* of none of the threads: the kernel's */
+    size_t n_kernel;
 };
 
 /* `trace` must outlive it. disk_service_free() ends it. */
 struct disk_service disk_service_find(const struct trace *trace);
 void disk_service_free(struct disk_service *disks);
+
+/* Requests of one thread: indexes into trace->blocks. */
+struct disk_requests {
+    const size_t *items;
+    size_t n;
+};
+
+/* Those that thread number `thread` queued in [from, to). */
+struct disk_requests disk_service_queued(const struct disk_service *disks, size_t thread,
+                                         uint64_t from_ns, uint64_t to_ns);
 
 /* Number of requests that thread number `thread` queued in [from, to); `device` gets that of the
  * first one and is left alone when there is none. */
@@ -44,5 +56,10 @@ struct disk_speed {
  * then on does not depend on how many requests were there. A device that took no longer the more
  * it had to do is given no limit; one that never had two requests has one server. */
 struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device);
+
+/* How long each request of the trace to `device` had one of so many servers (0: one of its own):
+ * sets those in `service_ns`, which has one for each of trace->blocks. */
+void disk_service_times(const struct disk_service *disks, uint32_t device, double servers,
+                        double *service_ns);
 
 #endif

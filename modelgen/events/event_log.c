@@ -167,6 +167,10 @@ void event_log_insert(struct event_log *log, size_t thread, const struct event_i
     size_t n_before = shown->n_records, done = 0, count = 0;
     struct trace_record *records = memory_alloc(n_before + n, sizeof *records);
     event_id *ids = memory_alloc(n_before + n, sizeof *ids);
+    for (; done < n && added[done].after == EVENT_LOG_BEGIN; done++) {
+        ids[count] = new_event(log);
+        records[count++] = added[done].record;
+    }
     for (size_t r = 0; r < n_before; r++) {
         ids[count] = event_log_id(log, thread, r);
         records[count++] = shown->records[r];

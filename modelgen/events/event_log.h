@@ -105,9 +105,11 @@ bool **event_log_flags(const struct event_log *log);
 /* event_log_drop() for all threads. Frees the flags. */
 void event_log_drop_all(struct event_log *log, bool **dropped);
 
+#define EVENT_LOG_BEGIN SIZE_MAX
+
 /* A call that is shown though it was not recorded. */
 struct event_insertion {
-    size_t after; /* number of an event of the thread */
+    size_t after; /* number of an event of the thread; EVENT_LOG_BEGIN: before all of them */
     struct trace_record record;
 };
 

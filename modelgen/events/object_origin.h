@@ -18,6 +18,7 @@ enum object_origin {
     ORIGIN_COUNTDOWN,        /* rewrite/completion_countdowns.h */
     ORIGIN_FUTURE,           /* rewrite/futures.h */
     ORIGIN_SYSV_SEMAPHORE,   /* rewrite/sysv_semaphores.h */
+    ORIGIN_COUNTED,          /* rewrite/counted_semaphores.h */
     ORIGIN_OUTSIDE,          /* rewrite/requests_as_tasks.h */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/events/datagrams.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
 
@@ -245,6 +246,58 @@ static void take_by_read(struct finder *finder) {
     found->all.count = kept;
 }
 
+/* ---- datagrams ---- */
+
+static uint64_t socket_key(uint64_t descriptor) {
+    return map_mix(53, descriptor);
+}
+
+static void take_datagram(struct finder *finder, struct request request,
+                          const struct datagram_socket *socket) {
+    struct requests *found = finder->found;
+    uint64_t descriptor = descriptor_key(finder, request.take.thread, socket->descriptor);
+    request.source = source_with_key(finder, socket_key(descriptor), false, request.take.thread);
+    found->sources.items[request.source].datagrams = true;
+    if (request.wait.number != request.take.number &&
+        map_get(&finder->source_of, poll_key(finder, request.wait), -1) < 0)
+        map_put(&finder->source_of, poll_key(finder, request.wait), request.source);
+    *VECTOR_ADD(&found->all) = request;
+}
+
+/* Whoever asks through other sockets as often as it is asked may be asking itself. */
+static const char *datagram_refusal(const struct finder *finder,
+                                    const struct datagrams *datagrams) {
+    if (!finder->trace->meta.has_wakes)
+        return "scheduling was not recorded, which tells when a thread was woken for a datagram";
+    if (datagrams->n_asked >= datagrams->requests.count)
+        return "the program sends as many datagrams of its own as it gets, perhaps to itself";
+    return NULL;
+}
+
+/* A server of datagrams that also has a few connections which are not understood remains one. */
+static void take_datagrams(struct finder *finder) {
+    struct requests *found = finder->found;
+    struct datagrams datagrams = datagrams_find(finder->trace);
+    size_t n = datagrams.requests.count, n_before = found->sources.count;
+    const char *refused = n > 0 ? datagram_refusal(finder, &datagrams) : NULL;
+    if (found->refused && n <= finder->n_direct + finder->n_told + finder->n_bound)
+        n = 0;
+    if (refused && n > 0 && found->all.count == 0) {
+        free(found->refused);
+        found->refused = memory_strdup(refused);
+    }
+    for (size_t r = 0; !refused && r < n; r++)
+        take_datagram(finder, datagrams.requests.items[r],
+                      &datagrams.sockets.items[datagrams.requests.items[r].source]);
+    if (found->sources.count == n_before + 1)
+        found->sources.items[n_before].is_shared = true; /* more threads would share it */
+    if (found->sources.count > n_before) {
+        free(found->refused);
+        found->refused = NULL;
+    }
+    datagrams_free(&datagrams);
+}
+
 /* What was never answered, such as a connection that the program's end cut off. */
 static void drop_unanswered(struct requests *found) {
     size_t kept = 0;
@@ -348,6 +401,21 @@ static void bound_times(struct finder *finder) {
 
 /* ---- waits without a request ---- */
 
+/* -1: it is no source of datagrams. */
+static int source_of_socket(const struct finder *finder, struct request_event event) {
+    uint64_t descriptor = descriptor_key(finder, event.thread, record_of(finder, event)->object);
+    return map_get(&finder->source_of, socket_key(descriptor), -1);
+}
+
+/* A wait for what comes from outside: also the receiving call in which the thread slept. */
+static bool is_wait(const struct finder *finder, struct request_event event) {
+    const struct trace_record *record = record_of(finder, event);
+    enum api_op op = trace_op(record);
+    return op == OP_ACCEPT || op == OP_POLL ||
+           (op == OP_RECEIVE && source_of_socket(finder, event) >= 0 &&
+            (record->flags & TRACE_UNFINISHED || woken_in(finder, event) > 0));
+}
+
 /* The connections of a loop that never got a request are those of loops like it. -1: no source. */
 static int source_of_wait(const struct finder *finder, struct request_event event) {
     const struct trace_record *record = record_of(finder, event);
@@ -357,9 +425,12 @@ static int source_of_wait(const struct finder *finder, struct request_event even
         uint64_t listener = descriptor_key(finder, event.thread, record->object);
         return map_get(&finder->source_of, map_mix(43, listener), -1);
     }
+    if (trace_op(record) == OP_RECEIVE)
+        return source_of_socket(finder, event);
     int source = map_get(&finder->source_of, poll_key(finder, event), -1);
     for (size_t s = 0; source < 0 && s < found->sources.count; s++)
-        if (!found->sources.items[s].accepts && !found->sources.items[s].is_shared &&
+        if (!found->sources.items[s].accepts &&
+            (!found->sources.items[s].is_shared || found->sources.items[s].datagrams) &&
             trace_threads_alike(&threads[found->sources.items[s].thread], &threads[event.thread]))
             source = (int)s;
     return source;
@@ -396,8 +467,7 @@ static void find_idle(struct finder *finder) {
         for (struct event_cursor at = event_cursor_of_thread(&finder->trace->threads[t]);
              event_cursor_next(&at);) {
             struct request_event event = {t, at.number};
-            if ((trace_op(at.event) != OP_ACCEPT && trace_op(at.event) != OP_POLL) ||
-                map_get(&used, event_key(t, at.number), 0))
+            if (!is_wait(finder, event) || map_get(&used, event_key(t, at.number), 0))
                 continue;
             int source = source_of_wait(finder, event);
             last = source >= 0 ? found->idle.count : last;
@@ -463,6 +533,8 @@ struct requests requests_find(const struct trace *trace) {
         take_by_accept(&finder);
     else
         take_by_read(&finder);
+    take_datagrams(&finder);
+    drop_unanswered(&found);
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);

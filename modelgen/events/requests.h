@@ -4,7 +4,8 @@
  * A request begins when a thread takes it, and ends with the last byte of its answer. Where clients
  * connect for each request, it is taken by accept(). Where a thread is told of readable connections
  * (epoll_wait, poll, select), it is taken by the first read() behind that. Connections are told by
- * their descriptors, from the accept() to the close(), whichever threads work on them.
+ * their descriptors, from the accept() to the close(), whichever threads work on them. Where
+ * requests come as datagrams, one is taken by receiving it (datagrams.h).
  *
  * When a request came is not recorded: see arrivals.h. */
 #ifndef PERSIK_MODELGEN_EVENTS_REQUESTS_H
@@ -36,10 +37,11 @@ struct request {
     uint64_t end_ns;           /* of its answer */
 };
 
-/* A socket that connections are accepted from, or a set of connections that threads wait for
- * together. What comes is taken in the order in which it comes. */
+/* A socket that connections are accepted from, or one without connections, or a set of connections
+ * that threads wait for together. What comes is taken in the order in which it comes. */
 struct request_source {
     bool accepts;   /* accept() takes from it */
+    bool datagrams; /* it is a socket without connections */
     bool is_shared; /* by several threads; else it is `thread`'s own */
     size_t thread;
     size_t n_requests;

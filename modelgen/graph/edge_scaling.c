@@ -86,6 +86,18 @@ static struct source source_of(const struct peg_builder *builder) {
                            builder->loop_is_visible};
 }
 
+/* Are the loop's rounds shared out among the threads: by these, or by a creator who makes them anew
+ * in each round, fewer rounds with more threads? */
+static bool shares_rounds(const struct peg_builder *builder, int pool, int team,
+                          const struct facts_loop *loop) {
+    const struct thread_pools *pools = builder->in->pools;
+    if (pools->pools[pool].scales)
+        return true;
+    uint32_t made_at = pools->pools[team].creation_context;
+    return loop->bound == BOUND_SHARE && made_at != TRACE_NO_CONTEXT &&
+           source_context_in_loop(builder->in->trace, made_at, loop);
+}
+
 /* How the number of rounds of the loop that the edge stays in, `in_loop`, follows the
  * threads. `told` is who gets what of them. */
 static struct scaling scale_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
@@ -98,8 +110,10 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
     if (!loop || streams->loop_is_tokens[from->pool][index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
-    bool drained = loop->bound == BOUND_SHARED && !streams->loop_has_answer[index];
-    if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
+    /* No answer, or one that is not asked for where threads go round or leave. */
+    bool drained = loop->bound == BOUND_SHARED &&
+                   (!streams->loop_has_answer[index] || draft->when == OUTCOME_ANY);
+    if ((loop->bound == BOUND_SHARE || drained) && shares_rounds(builder, from->pool, team, loop))
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)
         scaling.growth = 1;
@@ -161,17 +175,33 @@ static bool tells_rounds(enum node_kind kind) {
            kind == NODE_WAIT || kind == NODE_BARRIER || kind == NODE_STATEMENTS;
 }
 
+/* What tells how many rounds a loop makes of which the source does not tell who ends it. */
+enum teller {
+    TOLD_BY_NOTHING,
+    TOLD_BY_PIECES,   /* its threads take or wait for something in its rounds */
+    TOLD_BY_MEETINGS, /* they meet there: all make equally many */
+};
+
+static enum teller teller_of(const struct peg_builder *builder, int pool,
+                             const struct facts_loop *loop) {
+    enum teller teller = TOLD_BY_NOTHING;
+    for (size_t n = 0; n < builder->nodes.count && teller != TOLD_BY_MEETINGS; n++) {
+        enum node_kind kind = builder->model->nodes[n].kind;
+        if (builder->nodes.items[n].pool == pool && tells_rounds(kind) &&
+            source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop))
+            teller = kind == NODE_BARRIER ? TOLD_BY_MEETINGS : TOLD_BY_PIECES;
+    }
+    return teller;
+}
+
+static bool is_untold(const struct facts_loop *loop) {
+    return loop->bound == BOUND_UNKNOWN && !loop->waits;
+}
+
 /* Does neither the source tell who ends the loop, nor what the pool's threads do in its rounds? */
 static bool is_undecided(const struct peg_builder *builder, int pool,
                          const struct facts_loop *loop) {
-    if (loop->bound != BOUND_UNKNOWN || loop->waits)
-        return false;
-    bool tells = false;
-    for (size_t n = 0; n < builder->nodes.count && !tells; n++)
-        tells = builder->nodes.items[n].pool == pool &&
-                tells_rounds(builder->model->nodes[n].kind) &&
-                source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop);
-    return !tells;
+    return is_untold(loop) && teller_of(builder, pool, loop) == TOLD_BY_NOTHING;
 }
 
 /* Adds the edge's computation to the pool's evidence. */
@@ -185,7 +215,14 @@ static void note_computation(const struct peg_builder *builder, const struct peg
     evidence->cpu_ns += cpu_ns;
     size_t index = 0;
     const struct facts_loop *loop = scaling->share > 0 ? NULL : common_loop(builder, draft, &index);
-    if (!loop || !is_undecided(builder, pool, loop))
+    if (!loop || !is_untold(loop))
+        return;
+    enum teller teller = teller_of(builder, pool, loop);
+    if (teller == TOLD_BY_PIECES) {
+        evidence->by_pieces_ns += cpu_ns;
+        evidence->by_pieces = loop;
+    }
+    if (teller != TOLD_BY_NOTHING)
         return;
     evidence->undecided_ns += cpu_ns;
     if (cpu_ns > evidence->most_undecided_ns) {
@@ -345,6 +382,53 @@ static bool is_shared_supply(const struct peg_builder *builder, const struct peg
                      statement_nodes_are_handed(builder->model, (size_t)draft->from);
 }
 
+static bool gives(enum node_kind kind) {
+    return kind == NODE_RELEASE || kind == NODE_PUT;
+}
+
+/* Did each thread of the node's pool pass it exactly once? */
+static bool is_passed_once(const struct peg_builder *builder, size_t n) {
+    const struct thread_pool *pool = &builder->in->pools->pools[builder->nodes.items[n].pool];
+    size_t n_positions, *position = loop_passes_positions(pool, &n_positions), n_passed = 0;
+    bool once = pool->scales;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        for (size_t i = 0; once && edge->from == (int)n && i < edge->passes.count; i++) {
+            size_t thread = edge->passes.items[i].thread;
+            once = thread < n_positions && position[thread] > 0;
+            if (once)
+                position[thread] = 0; /* it has been here */
+            n_passed++;
+        }
+    }
+    free(position);
+    return once && n_passed == pool->n_threads;
+}
+
+/* The pool of which each thread gives one of what this node, and no other, takes as often as there
+ * are such threads: a start-up handshake, or an answer of each. MODEL_NONE: none. */
+static int takes_one_of_each(const struct peg_builder *builder, int taker,
+                             const struct node *node) {
+    if (node->kind != NODE_ACQUIRE && node->kind != NODE_GET)
+        return MODEL_NONE;
+    int giver = MODEL_NONE;
+    const struct linear *amount = &builder->model->objects[node->object].amount;
+    bool empty = node->kind == NODE_GET || (amount->base == 0 && amount->n_terms == 0);
+    for (size_t n = 0; n < builder->nodes.count && empty; n++) {
+        const struct node *other = &builder->model->nodes[n];
+        if (other->object != node->object || (int)n == taker)
+            continue;
+        if (!gives(other->kind) || giver != MODEL_NONE || !is_passed_once(builder, n))
+            return MODEL_NONE;
+        giver = builder->nodes.items[n].pool;
+    }
+    if (giver == MODEL_NONE || giver == builder->nodes.items[taker].pool)
+        return MODEL_NONE;
+    return lround(dist_mean(&node->stays)) + 1 == builder->in->pools->pools[giver].size
+               ? giver
+               : MODEL_NONE;
+}
+
 void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
                         struct node *node, struct edge *edge) {
     int team = team_of(builder, draft);
@@ -359,6 +443,13 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
         edge->runs_scaling = with_offset(builder, loop, rounds, &edge->runs);
     if (node->stays.kind == DIST_NONE)
         return;
+    int giver = MODEL_NONE;
+    if (rounds.pool == MODEL_NONE && !loop)
+        giver = takes_one_of_each(builder, draft->from, node);
+    if (giver != MODEL_NONE) {
+        node->stays_scaling = (struct scaling){.pool = giver, .growth = 1, .less = 1};
+        return;
+    }
     if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
         rounds = (struct scaling){.pool = team, .share = 1};
     else if (rounds.share > 0 || !builder->in->facts)

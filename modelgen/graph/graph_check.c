@@ -46,7 +46,9 @@ static const char *wrong_amount(const struct step_amount *amount) {
 }
 
 static const char *wrong_time(const struct step_time *time) {
-    bool sound = is_amount(time->cpu_ns) && is_amount(time->wait_ns) && is_amount(time->operations);
+    bool sound = is_amount(time->cpu_ns) && is_amount(time->wait_ns) &&
+                 is_amount(time->operations) && is_amount(time->service_ns) &&
+                 is_amount(time->near_ns);
     return sound ? NULL : "takes no sound time";
 }
 

@@ -51,6 +51,8 @@ struct partition_evidence {
     double undecided_ns; /* of that in loops that may be each thread's own or share something out */
     double most_undecided_ns;
     const struct facts_loop *undecided; /* the one of them with the most */
+    double by_pieces_ns; /* of that in loops in which the threads take or wait for something */
+    const struct facts_loop *by_pieces;
     double hidden_share; /* of the computation in such a loop, between two calls, by the samples */
     const struct facts_loop *hidden;
 };

@@ -111,6 +111,12 @@ static void read_thread(struct peg_builder *builder, size_t t) {
             *VECTOR_ADD(&values->wait_ns) = step->time.wait_ns;
             *VECTOR_ADD(&values->cpu_ns) = step->time.cpu_ns;
             *VECTOR_ADD(&values->operations) = step->time.operations;
+            if (step->time.stream > 0)
+                builder->model->nodes[node_of[s]].stream = step->time.stream;
+            if (step->time.service_ns > 0)
+                *VECTOR_ADD(&values->service_ns) = step->time.service_ns;
+            if (step->time.near_ns > 0)
+                *VECTOR_ADD(&values->near_ns) = step->time.near_ns;
         }
         if (step->kind == NODE_ACQUIRE && step->use.amount.in_units)
             *VECTOR_ADD(&values->units) = step->use.amount.count;
@@ -358,6 +364,21 @@ static void add_way_out(struct peg_builder *builder, size_t n, enum outcome when
         }
 }
 
+/* A turn of which no thread was ever led: one that is goes on where its leader does. */
+static void go_on_behind_pass(struct peg_builder *builder, size_t turn) {
+    struct model *model = builder->model;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *pass = &model->nodes[n];
+        if (pass->kind != NODE_PASS || pass->object != model->nodes[turn].object ||
+            builder->nodes.items[n].context != builder->nodes.items[turn].context ||
+            builder->nodes.items[n].pool != builder->nodes.items[turn].pool)
+            continue;
+        for (size_t e = 0; e < pass->n_edges; e++)
+            model_builder_edge(&model->nodes[turn], pass->edges[e].to)->when = OUTCOME_NO;
+        return;
+    }
+}
+
 /* Do the statements that the node carries out decide its outcome? */
 static bool is_told(const struct model *model, const struct node *node) {
     return node->kind == NODE_STATEMENTS &&
@@ -382,6 +403,8 @@ static void complete_outcomes(struct peg_builder *builder) {
             no |= edge->when != OUTCOME_YES;
         }
         bool may_fail = node->timeout_ns >= 0 || closable || is_told(model, node);
+        if (!no && node->kind == NODE_TURN && model->objects[node->object].in_groups)
+            go_on_behind_pass(builder, n);
         if (!yes)
             add_way_out(builder, n, may_fail ? OUTCOME_YES : OUTCOME_ANY);
         if (!no && may_fail)
@@ -396,6 +419,8 @@ static void write_nodes(struct peg_builder *builder) {
         node->cpu_ns = take_dist(&values->cpu_ns);
         node->wait_ns = take_dist(&values->wait_ns);
         node->operations = take_dist(&values->operations);
+        node->service_ns = take_dist(&values->service_ns);
+        node->near_ns = take_dist(&values->near_ns);
         node->counts = take_dist(&values->units);
     }
 }

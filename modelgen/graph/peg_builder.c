@@ -21,6 +21,8 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(map_mix(key, (uint64_t)step_target_pool(step)), step->context);
     key = map_mix(map_mix(key, (uint64_t)(long)fixed_count(step)), step_timeout_ns(step) == 0);
     key = map_mix(key, (uint64_t)step_section(step));
+    if (step_stage(step))
+        key = map_mix(key, (uint64_t)step_stage(step));
     if (step->held)
         key = map_mix(key, step->held);
     key = map_mix(map_mix(key, step->phase), (uint64_t)step_item_kind(step));

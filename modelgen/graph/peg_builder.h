@@ -36,7 +36,7 @@ struct peg_node_values {
     int pool;
     uint32_t context;
     uint64_t phase; /* see struct step */
-    struct values cpu_ns, wait_ns, operations, units;
+    struct values cpu_ns, wait_ns, operations, service_ns, near_ns, units;
     struct values stays;       /* decisions to stay before each one to leave */
     struct loop_passes passes; /* one per stays */
     bool has_single;           /* see single_sections_find_nodes() */

@@ -41,6 +41,10 @@ int step_item_kind(const struct step *step) {
     return step->kind == NODE_STEP ? step->item_kind : step_amount(step).item_kind;
 }
 
+int step_stage(const struct step *step) {
+    return step_has_time(step->kind) ? step->time.stage : 0;
+}
+
 double step_timeout_ns(const struct step *step) {
     return step_has_use(step->kind) ? step->use.timeout_ns : -1;
 }

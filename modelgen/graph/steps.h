@@ -35,7 +35,11 @@ struct step_time {
     int disk;          /* IO: object of the model; MODEL_NONE: none */
     double cpu_ns;     /* of it, what the model shall spend */
     double wait_ns;    /* off the core */
-    double operations; /* IO: requests to the disk */
+    double operations; /* IO: requests to the disk ... */
+    int stream;        /* ... which lie close together; 0: nowhere, or not known */
+    double service_ns; /* ... and how long each has the device; 0: as all requests to it ... */
+    double near_ns;    /* ... behind one of the same stream; 0: there is none */
+    int stage;         /* ... of several steps of one call: which one; 0: the first */
 };
 
 struct step {
@@ -79,6 +83,7 @@ int step_mutex(const struct step *step);
 int step_section(const struct step *step);
 int step_target_pool(const struct step *step);
 int step_item_kind(const struct step *step);
+int step_stage(const struct step *step);
 double step_timeout_ns(const struct step *step);
 struct step_amount step_amount(const struct step *step);
 

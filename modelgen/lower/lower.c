@@ -109,6 +109,7 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
         polling_queues_find(in->trace, in->sections, in->pools->pool_of, writer.task_pool);
     writer.poison_pills = poison_pills_find(in);
     look_at_guards(&writer);
+    writer.streams = request_streams_find(in->disks, in->commits, in->places);
     lower_calls_choose_sites(&writer);
     objects_find_flags(&writer);
     objects_find_meetings(&writer);
@@ -140,6 +141,8 @@ static void end_writer(struct writer *writer) {
     map_free(&writer->share_of);
     map_free(&writer->device_of_site);
     map_free(&writer->disk_of);
+    map_free(&writer->journal_of);
+    request_streams_free(&writer->streams);
 }
 
 /* ---- the steps ---- */

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/events/thread_states.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
@@ -19,6 +20,7 @@ struct lower_input {
     struct monitors *monitors; /* guards get their model objects */
     const struct thread_states *timelines;
     const struct disk_service *disks;
+    const struct commits *commits;
     struct outside_queues *outside; /* give their distributions to the model */
     const uint32_t *places;         /* per context: see source_places */
     double insignificant_share;     /* of the run */

@@ -233,6 +233,15 @@ static int permits(struct writer *writer, int index) {
     return result;
 }
 
+static int counted_permits(struct writer *writer, int index) {
+    int result = model_builder_object(writer->model, OBJECT_TOKENS,
+                                      objects_name(writer, index, "semaphore"));
+    writer->model->objects[result].evidence =
+        memory_strdup("its count is an atomic variable: only waits and wake-ups were recorded, the "
+                      "rest follows from what the threads came to next");
+    return result;
+}
+
 static int draft_semaphore(struct writer *writer, int index) {
     switch (writer->in->sections->objects[index].origin) {
     case ORIGIN_MAILBOX:
@@ -243,6 +252,8 @@ static int draft_semaphore(struct writer *writer, int index) {
         return signal_tokens(writer, index);
     case ORIGIN_PARKING:
         return parking_tokens(writer, index);
+    case ORIGIN_COUNTED:
+        return counted_permits(writer, index);
     case ORIGIN_FUTURE:
         return future_tokens(writer, index);
     default:
@@ -522,7 +533,31 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
     writer->model->objects[object].evidence = speed.evidence;
+    disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
+    return object;
+}
+
+int objects_journal(struct writer *writer, uint32_t device) {
+    int object = map_get(&writer->journal_of, device, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    const struct commits *commits = writer->in->commits;
+    size_t n_commits = 0, n_calls = 0;
+    for (size_t c = 0; c < commits->n_commits; c++) {
+        n_commits += commits->items[c].device == device;
+        n_calls += commits->items[c].device == device ? commits->items[c].n_calls : 0;
+    }
+    object = model_builder_object(
+        writer->model, OBJECT_ORDER,
+        memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
+    writer->model->objects[object].in_groups = true;
+    writer->model->objects[object].evidence =
+        memory_format("%zu calls returned with the last request of %zu commits; requests of the "
+                      "kernel were under "
+                      "way for %.0f %% of their waiting",
+                      n_calls, n_commits, 100 * commits->covered_ns / commits->waited_ns);
+    map_put(&writer->journal_of, device, object);
     return object;
 }
 

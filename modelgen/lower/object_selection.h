@@ -31,6 +31,8 @@ void objects_find_flags(struct writer *writer);
 void objects_find_meetings(struct writer *writer);
 
 int objects_disk(struct writer *writer, uint32_t device);
+/* The turns to commit. */
+int objects_journal(struct writer *writer, uint32_t device);
 
 /* Work that the members of a team take from until it is used up: tokens. */
 int objects_share(struct writer *writer, const struct trace_record *record);

@@ -5,6 +5,7 @@
 #define PERSIK_MODELGEN_LOWER_STEP_WRITER_H
 
 #include "base/map.h"
+#include "modelgen/calibrate/request_streams.h"
 #include "modelgen/graph/steps.h"
 #include "modelgen/lower/lock_instances.h"
 #include "modelgen/lower/lower_input.h"
@@ -59,9 +60,11 @@ struct writer {
         struct self_scheduled_loop *items;
         size_t count, capacity;
     } works;
-    struct map kept_sites;         /* (context, api) of timed calls worth keeping */
-    struct map device_of_site;     /* of those that reached a block device */
-    struct map disk_of;            /* device -> model object */
+    struct map kept_sites;     /* (context, api) of timed calls worth keeping */
+    struct map device_of_site; /* of those that reached a block device */
+    struct map disk_of;        /* device -> model object */
+    struct map journal_of;     /* the same, of its file system's journal */
+    struct request_streams streams;
     struct map share_of;           /* supply of a team -> model object */
     bool *feeds_tasks;             /* per explanation: the task pool takes from it */
     struct polling_queues polling; /* queues that functions of the program's own work on */

@@ -464,6 +464,9 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     else if (!commanded && found->undecided_ns > evidence.matters * found->cpu_ns)
         decide_undecided(found->undecided, found->undecided_ns / found->cpu_ns, subject->model,
                          subject->pool);
+    else if (is_own && found->by_pieces_ns > evidence.matters * found->cpu_ns)
+        decide_undecided(found->by_pieces, found->by_pieces_ns / found->cpu_ns, subject->model,
+                         subject->pool); /* the pieces are no supply: whose are they? */
     else if (is_own && found->hidden_share > evidence.majority)
         decide_undecided(found->hidden, found->hidden_share, subject->model, subject->pool);
     else if (rule != PARTITION_SHARED &&

@@ -217,10 +217,26 @@ static bool overrule(struct monitors *monitors, const struct object_history *his
     return true;
 }
 
+/* Did each of the mutexes alike have one thread that used it, and no other? Then it is that
+ * thread's own: nobody waits for somebody else there. */
+static bool is_own_of_threads(const struct sections *sections,
+                              const struct object_history *history) {
+    int *user = memory_alloc(history->n_instances, sizeof *user); /* thread + 1 */
+    bool own = history->count > 0;
+    for (size_t i = 0; i < history->count && own; i++) {
+        const struct history_event *event = &history->items[i];
+        int thread = sections->sections[event->section].thread + 1;
+        own = user[event->instance] == 0 || user[event->instance] == thread;
+        user[event->instance] = thread;
+    }
+    free(user);
+    return own;
+}
+
 void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,
                         const struct object_history *history, struct monitors *monitors) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
-    if (!proposal || left_out.proposals)
+    if (!proposal || left_out.proposals || is_own_of_threads(sections, history))
         return;
     bool has_items = false, has_any = false; /* the trace already told what it is */
     for (size_t i = 0; i < monitors->explanations.count; i++) {

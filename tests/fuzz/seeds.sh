@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/client_result" "$out/blktrace" "$out/block_text" "$out/segment" "$out/replies"
+    "$out/client_result" "$out/dependencies" "$out/blktrace" "$out/block_text" "$out/segment" "$out/replies"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -21,7 +21,8 @@ record() {
     "$build/persik" analyze -q -o "$folder" "$program" >/dev/null 2>&1 || true
     "$build/persik" trace -q --plain-runs 0 --no-evictions -o "$folder" -- "$@" >/dev/null 2>&1 || true
     "$build/persik" build-model -q -i "$folder" >/dev/null 2>&1 || true
-    for kind in trace:trace.persik model:model.json facts:static.json sample:sample.json; do
+    "$build/persik" critical-path -q -i "$folder" >/dev/null 2>&1 || true
+    for kind in trace:trace.persik dependencies:dependencies.persik model:model.json facts:static.json sample:sample.json; do
         [ ! -s "$folder/${kind#*:}" ] || cp "$folder/${kind#*:}" "$out/${kind%%:*}/$name"
     done
 }

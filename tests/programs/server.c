@@ -1,15 +1,19 @@
 /* server KIND THREADS PORT-FILE: a server whose requests are computation. It listens on a free port
- * of the loopback interface, writes its number and its process id into the file, and ends upon
- * SIGTERM.
+ * of the loopback interface, writes its number, its process id and the protocol into the file, and
+ * ends upon SIGTERM.
  *
  *   queue    main accepts, and hands the connections to the threads by a bounded queue
  *   accept   each thread accepts for itself
  *   epoll    main accepts, and gives connections in turn to the threads, each with its event loop
  *   shared   main accepts; all threads wait for the same connections
+ *   udp      each thread receives datagrams from the same socket
+ *   udp-poll each thread waits for the same socket by poll(), then tries to receive
+ *   udp-own  each thread has a socket of its own for the port, and an event loop
  *
  * A request is a line of REQUEST_BYTES: how many rounds to compute. The answer is as long. With
  * `queue` and `accept` a connection is for one request, else for many. */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -43,13 +47,18 @@ static unsigned long compute(unsigned long rounds) {
     return x;
 }
 
+/* Puts the answer in the place of the request. */
+static void answer(char text[REQUEST_BYTES + 1]) {
+    unsigned long result = compute(strtoul(text, NULL, 10));
+    snprintf(text, REQUEST_BYTES + 1, "%015lx\n", result & 0xffffffff);
+}
+
 /* False: the client has closed the connection. */
 static bool serve(int connection) {
     char text[REQUEST_BYTES + 1] = "";
     if (read(connection, text, REQUEST_BYTES) != REQUEST_BYTES)
         return false;
-    unsigned long result = compute(strtoul(text, NULL, 10));
-    snprintf(text, sizeof text, "%014lx\n", result & 0xffffffff);
+    answer(text);
     return write(connection, text, REQUEST_BYTES) == REQUEST_BYTES;
 }
 
@@ -168,61 +177,149 @@ static void accept_into_loops(int n_loops, unsigned how) {
     eventfd_write(stop_event, 1);
 }
 
+/* ---- datagrams ---- */
+
+static int sockets[THREADS];
+
+/* False: there is none, or the server ends. */
+static bool serve_datagram(int from, int flags) {
+    char text[REQUEST_BYTES + 1] = "";
+    struct sockaddr_in client;
+    socklen_t length = sizeof client;
+    if (recvfrom(from, text, REQUEST_BYTES, flags, (struct sockaddr *)&client, &length) !=
+        REQUEST_BYTES)
+        return false;
+    answer(text);
+    return sendto(from, text, REQUEST_BYTES, 0, (struct sockaddr *)&client, length) > 0;
+}
+
+static void *receive_datagrams(void *unused) {
+    while (!stopped)
+        serve_datagram(listener, 0);
+    return unused;
+}
+
+static void *poll_datagrams(void *unused) {
+    struct pollfd ready[] = {{listener, POLLIN, 0}, {stop_event, POLLIN, 0}};
+    while (!stopped)
+        if (poll(ready, 2, -1) > 0)
+            serve_datagram(listener, MSG_DONTWAIT);
+    return unused;
+}
+
+static void *loop_over_datagrams(void *argument) {
+    int number = (int)((int *)argument - loops);
+    struct epoll_event event;
+    while (!stopped)
+        if (epoll_wait(loops[number], &event, 1, -1) == 1 && event.data.fd != stop_event)
+            while (serve_datagram(sockets[number], MSG_DONTWAIT))
+                ;
+    return NULL;
+}
+
 /* ---- the whole ---- */
 
 static void stop(int number) {
     (void)number;
     stopped = 1;
-    shutdown(listener, SHUT_RD); /* whoever accepts is told */
+    shutdown(listener, SHUT_RD); /* whoever accepts or receives is told */
+    eventfd_write(stop_event, 1);
 }
 
-static void listen_on_free_port(void) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    check(bind(listener, (struct sockaddr *)&address, sizeof address) == 0, "bind");
-    check(listen(listener, 1024) == 0, "listen");
-}
-
-static void tell_port(const char *port_file) {
+static struct sockaddr_in own_address(void) {
     struct sockaddr_in address;
     socklen_t length = sizeof address;
     check(getsockname(listener, (struct sockaddr *)&address, &length) == 0, "getsockname");
+    return address;
+}
+
+/* `port` 0: a free one. */
+static int bound_socket(int type, int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((unsigned short)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int yes = 1, bound = socket(AF_INET, type, 0);
+    if (type == SOCK_DGRAM)
+        setsockopt(bound, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
+    check(bind(bound, (struct sockaddr *)&address, sizeof address) == 0, "bind");
+    return bound;
+}
+
+static void listen_on_free_port(void) {
+    listener = bound_socket(SOCK_STREAM, 0);
+    check(listen(listener, 1024) == 0, "listen");
+}
+
+static void receive_on_free_port(int n_sockets) {
+    listener = sockets[0] = bound_socket(SOCK_DGRAM, 0);
+    for (int i = 1; i < n_sockets; i++)
+        sockets[i] = bound_socket(SOCK_DGRAM, ntohs(own_address().sin_port));
+}
+
+static void tell_port(const char *port_file, bool udp) {
+    struct sockaddr_in address = own_address();
     char part[4096];
     snprintf(part, sizeof part, "%s.part", port_file);
     FILE *file = fopen(part, "w");
     check(file != NULL, part);
-    fprintf(file, "%d %d\n", ntohs(address.sin_port), getpid());
+    fprintf(file, "%d %d %s\n", ntohs(address.sin_port), getpid(), udp ? "udp" : "tcp");
     fclose(file);
     check(rename(part, port_file) == 0, port_file);
 }
 
+static const struct kind {
+    const char *name;
+    void *(*routine)(void *);
+    bool udp, has_own; /* each thread has its own loop */
+} kinds[] = {
+    {"queue", take_connections, false, false},
+    {"accept", accept_connections, false, false},
+    {"epoll", run_loop, false, true},
+    {"shared", run_shared_loop, false, false},
+    {"udp", receive_datagrams, true, false},
+    {"udp-poll", poll_datagrams, true, false},
+    {"udp-own", loop_over_datagrams, true, true},
+};
+
+static const struct kind *kind_named(const char *name) {
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strcmp(kinds[k].name, name) == 0)
+            return &kinds[k];
+    fprintf(stderr, "server: no kind %s\n", name);
+    exit(1);
+}
+
+static void start_loops(const struct kind *kind, int threads) {
+    stop_event = eventfd(0, 0);
+    for (int i = 0; i < (kind->has_own ? threads : 1); i++) {
+        loops[i] = epoll_create1(0);
+        watch(loops[i], stop_event, 0, EPOLL_CTL_ADD);
+        if (kind->udp)
+            watch(loops[i], sockets[i], 0, EPOLL_CTL_ADD);
+    }
+}
+
 int main(int argc, char **argv) {
-    check(argc == 4, "usage: server queue|accept|epoll|shared THREADS PORT-FILE");
-    const char *kind = argv[1];
+    check(argc == 4, "usage: server KIND THREADS PORT-FILE");
+    const struct kind *kind = kind_named(argv[1]);
     int threads = atoi(argv[2]);
     check(threads > 0 && threads <= THREADS, "THREADS");
-    bool shared = strcmp(kind, "shared") == 0, own = strcmp(kind, "epoll") == 0;
-    void *(*routine)(void *) = shared                        ? run_shared_loop
-                               : own                         ? run_loop
-                               : strcmp(kind, "accept") == 0 ? accept_connections
-                                                             : take_connections;
     struct sigaction on_stop = {.sa_handler = stop};
     sigaction(SIGTERM, &on_stop, NULL);
     signal(SIGPIPE, SIG_IGN);
-    listen_on_free_port();
-    stop_event = eventfd(0, 0);
-    for (int i = 0; i < (own ? threads : 1); i++) {
-        loops[i] = epoll_create1(0);
-        watch(loops[i], stop_event, 0, EPOLL_CTL_ADD);
-    }
+    if (kind->udp)
+        receive_on_free_port(kind->has_own ? threads : 1);
+    else
+        listen_on_free_port();
+    start_loops(kind, threads);
     pthread_t workers[THREADS];
     for (int i = 0; i < threads; i++)
-        pthread_create(&workers[i], NULL, routine, &loops[own ? i : 0]);
-    tell_port(argv[3]);
-    if (own || shared)
-        accept_into_loops(own ? threads : 1, own ? 0 : EPOLLONESHOT);
-    else if (routine == take_connections)
+        pthread_create(&workers[i], NULL, kind->routine, &loops[kind->has_own ? i : 0]);
+    tell_port(argv[3], kind->udp);
+    if (kind->routine == take_connections)
         accept_into_queue();
+    else if (kind->routine == run_loop || kind->routine == run_shared_loop)
+        accept_into_loops(kind->has_own ? threads : 1, kind->has_own ? 0 : EPOLLONESHOT);
     for (int i = 0; i < threads; i++)
         pthread_join(workers[i], NULL);
     return 0;

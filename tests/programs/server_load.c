@@ -1,15 +1,16 @@
-/* server_load PORT RATE REQUESTS ROUNDS CONNECTIONS: an open load for server.c. Requests are sent
- * at random times (Poisson, RATE a second), whether or not answers come; how much each computes is
- * exponential, of ROUNDS on average. CONNECTIONS 0: each request has a connection of its own; else
- * they go over so many, one under way on each. Then it prints the throughput per second, and the
- * mean and the 95th percentile of the response time in ms, from when each request was to be sent.
- */
+/* server_load PORT RATE REQUESTS ROUNDS CONNECTIONS PROTOCOL: an open load for server.c. Requests
+ * are sent at random times (Poisson, RATE a second), whether or not answers come; how much each
+ * computes is exponential, of ROUNDS on average. CONNECTIONS 0: each request has a connection of
+ * its own; else they go over so many, one under way on each. Over udp these are ports. Then it
+ * prints the throughput per second, and the mean and the 95th percentile of the response time in
+ * ms, from when each request was to be sent. */
 #include <arpa/inet.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ enum { CLOSED, IDLE, BUSY };
 
 static struct connection connections[LIMIT];
 static struct pollfd sockets[LIMIT];
-static int n_connections, port;
+static int n_connections, port, is_udp;
 
 static double now(void) {
     struct timespec t;
@@ -47,11 +48,12 @@ static void open_connection(int c) {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((unsigned short)port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    sockets[c] = (struct pollfd){socket(AF_INET, SOCK_STREAM, 0), POLLIN, 0};
+    sockets[c] = (struct pollfd){socket(AF_INET, is_udp ? SOCK_DGRAM : SOCK_STREAM, 0), POLLIN, 0};
     if (sockets[c].fd < 0 ||
         connect(sockets[c].fd, (struct sockaddr *)&address, sizeof address) != 0)
         fail("connect");
-    setsockopt(sockets[c].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (!is_udp)
+        setsockopt(sockets[c].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     connections[c] = (struct connection){.state = IDLE};
 }
 
@@ -93,8 +95,9 @@ static int compare(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6)
-        fail("usage: server_load PORT RATE REQUESTS ROUNDS CONNECTIONS");
+    if (argc != 7)
+        fail("usage: server_load PORT RATE REQUESTS ROUNDS CONNECTIONS PROTOCOL");
+    is_udp = strcmp(argv[6], "udp") == 0;
     port = atoi(argv[1]);
     double rate = atof(argv[2]), rounds = atof(argv[4]);
     int requests = atoi(argv[3]), own_each = atoi(argv[5]) == 0;

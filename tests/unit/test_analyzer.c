@@ -342,6 +342,11 @@ static void lookalikes_are_no_shares(void **state) {
     check_program("lookalike.c", "global:thread_count", 23);
 }
 
+static void a_total_that_all_count_up_is_shared(void **state) {
+    (void)state;
+    check_program("progress.c", "local:in_batches.threads", 9);
+}
+
 static void work_that_is_taken_is_shared(void **state) {
     (void)state;
     check_program("shared.c", "local:main.threads", 20);
@@ -1035,6 +1040,7 @@ int main(void) {
         cmocka_unit_test(what_one_thread_alone_does_is_told_by_its_number),
         cmocka_unit_test(constants_with_names_count_threads_too),
         cmocka_unit_test(lookalikes_are_no_shares),
+        cmocka_unit_test(a_total_that_all_count_up_is_shared),
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
         cmocka_unit_test(a_constant_may_stand_in_for_the_thread_count),

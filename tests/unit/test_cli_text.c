@@ -74,7 +74,7 @@ static bool keeps(const char *text, const struct sim_result *result) {
     struct error error;
     double value;
     enum unit unit;
-    assert_int_equal(assertion_parse(text, &assertion, &error), 0);
+    assert_int_equal(assertion_parse("--assert", text, &assertion, &error), 0);
     return assertion_holds(&assertion, result, &value, &unit);
 }
 
@@ -96,11 +96,11 @@ static void what_a_model_does_not_have_keeps_no_bound(void **state) {
     struct sim_result result = {.run_ns.mean = 5e9};
     struct assertion assertion;
     struct error error;
-    assert_int_equal(assertion_parse("p99<5ms", &assertion, &error), 0);
+    assert_int_equal(assertion_parse("--assert", "p99<5ms", &assertion, &error), 0);
     assert_non_null(assertion_lacks(&assertion, &result));
     result.response_p99_ns.mean = 1e6;
     assert_null(assertion_lacks(&assertion, &result));
-    assert_int_equal(assertion_parse("disk<90%", &assertion, &error), 0);
+    assert_int_equal(assertion_parse("--assert", "disk<90%", &assertion, &error), 0);
     assert_null(assertion_lacks(&assertion, &result)); /* an idle disk is one */
 }
 
@@ -111,7 +111,7 @@ static void malformed_assertions_are_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct assertion assertion;
         struct error error = {0};
-        assert_int_equal(assertion_parse(bad[i], &assertion, &error), -1);
+        assert_int_equal(assertion_parse("--assert", bad[i], &assertion, &error), -1);
         assert_true(strlen(error.text) > 0);
     }
 }

@@ -71,11 +71,51 @@ static void a_pool_begins_at_its_entry_and_ends(void **state) {
     model_free(model);
 }
 
+enum { WORKERS = 3, SEMAPHORE = 9 };
+
+/* Main takes `taken` of a semaphore that each of its threads has given one to, the last one
+ * `by_last`. */
+static struct model *handshake(int taken, int by_last) {
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    uint64_t now = 1000;
+    for (int w = 1; w <= WORKERS; w++)
+        for (int i = 0; i < (w == WORKERS ? by_last : 1); i++, now += 100)
+            builder_call(trace, w, "sem_post", now, now, SEMAPHORE,
+                         builder_context(trace, "up", 10, "worker", 20));
+    for (int i = 0; i < taken; i++, now += 100)
+        builder_call(trace, 0, "sem_wait", now, now + 50, SEMAPHORE,
+                     builder_context(trace, "wait", 30, "main", 40));
+    for (int w = 1; w <= WORKERS; w++, now += 100)
+        builder_join(trace, 0, now, 10, builder_context(trace, "end", 50, "main", 60), w);
+    builder_finish(trace, now + 1000);
+    builder_run_all(trace, now + 1000);
+    return builder_model(trace, NULL);
+}
+
+static double growth_of_waits(struct model *model) {
+    double growth = model->nodes[node_at(model, "wait (")].stays_scaling.growth;
+    model_free(model);
+    return growth;
+}
+
+static void who_takes_one_of_each_thread_takes_as_many_as_there_are(void **state) {
+    (void)state;
+    assert_true(growth_of_waits(handshake(WORKERS, 1)) == 1);
+}
+
+static void who_takes_what_one_thread_gives_twice_does_not_follow_them(void **state) {
+    (void)state;
+    assert_true(growth_of_waits(handshake(WORKERS + 1, 2)) == 0);
+    assert_true(growth_of_waits(handshake(WORKERS - 1, 1)) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_is_left_after_as_many_rounds_as_it_had),
         cmocka_unit_test(what_is_computed_on_the_way_is_on_the_edges),
         cmocka_unit_test(a_pool_begins_at_its_entry_and_ends),
+        cmocka_unit_test(who_takes_one_of_each_thread_takes_as_many_as_there_are),
+        cmocka_unit_test(who_takes_what_one_thread_gives_twice_does_not_follow_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

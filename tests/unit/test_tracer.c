@@ -25,6 +25,7 @@
 #include "tracer/timebase.h"
 #include "tracer/tracepoint.h"
 #include "tracer/tracer.h"
+#include "tracer/wakers.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -99,80 +100,129 @@ static void assert_slice(const struct slices *slices, size_t index, struct trace
 static void slices_follow_a_thread_from_birth_to_exit(void **state) {
     (void)state;
     struct sched_event events[] = {
-        {900, 7, 1, SCHED_EXIT}, /* rings of several CPUs come in no order */
-        {500, 7, 0, SCHED_IN},     {600, 7, 0, SCHED_PREEMPTED}, {700, 7, 1, SCHED_IN},
-        {200, 7, 0, SCHED_BORN},   {210, 7, 0, SCHED_IN},        {300, 7, 0, SCHED_OUT},
-        {450, 7, 1, SCHED_WAKING},
+        {900, 7, 1, SCHED_EXIT, 0, false}, /* rings of several CPUs come in no order */
+        {500, 7, 0, SCHED_IN, 0, false},     {600, 7, 0, SCHED_PREEMPTED, 0, false},
+        {700, 7, 1, SCHED_IN, 0, false},     {200, 7, 0, SCHED_BORN, 0, false},
+        {210, 7, 0, SCHED_IN, 0, false},     {300, 7, 0, SCHED_OUT, 0, false},
+        {450, 7, 1, SCHED_WAKING, 0, false},
     };
     struct slices slices = build(events, LENGTH(events), 7);
     assert_int_equal(slices.count, 3);
-    assert_slice(&slices, 0, (struct trace_slice){200, 210, 300, 0, 0});
-    assert_slice(&slices, 1, (struct trace_slice){450, 500, 600, 0, 1});
-    assert_slice(&slices, 2, (struct trace_slice){600, 700, 900, 1, 0});
+    assert_slice(&slices, 0, (struct trace_slice){200, 210, 300, 0, 0, 0, 0});
+    assert_slice(&slices, 1, (struct trace_slice){450, 500, 600, 0, 1, 0, 0});
+    assert_slice(&slices, 2, (struct trace_slice){600, 700, 900, 1, 0, 0, 0});
     assert_int_equal(slices.unpaired, 0);
     free(slices.items);
 }
 
 static void thread_already_running_is_on_its_core_from_the_start(void **state) {
     (void)state;
-    struct sched_event events[] = {{300, 5, 1, SCHED_OUT}, {400, 5, 0, SCHED_IN}};
+    struct sched_event events[] = {{300, 5, 1, SCHED_OUT, 0, false},
+                                   {400, 5, 0, SCHED_IN, 0, false}};
     struct slices slices = build(events, LENGTH(events), 5);
     assert_int_equal(slices.count, 2);
-    assert_slice(&slices, 0, (struct trace_slice){0, 100, 300, 1, 0});
-    assert_slice(&slices, 1, (struct trace_slice){0, 400, 10000, 0, 0}); /* never seen to leave */
+    assert_slice(&slices, 0, (struct trace_slice){0, 100, 300, 1, 0, 0, 0});
+    assert_slice(&slices, 1,
+                 (struct trace_slice){0, 400, 10000, 0, 0, 0, 0}); /* never seen to leave */
     free(slices.items);
-    struct sched_event woken[] = {{150, 5, 1, SCHED_WAKING}, {300, 5, 1, SCHED_OUT}};
+    struct sched_event woken[] = {{150, 5, 1, SCHED_WAKING, 0, false},
+                                  {300, 5, 1, SCHED_OUT, 0, false}};
     slices = build(woken, LENGTH(woken), 5);
     assert_int_equal(slices.count, 1);
-    assert_slice(&slices, 0, (struct trace_slice){150, 150, 300, 1, 0});
+    assert_slice(&slices, 0, (struct trace_slice){150, 150, 300, 1, 0, 0, 0});
     free(slices.items);
 }
 
 static void first_of_several_wake_ups_counts(void **state) {
     (void)state;
     struct sched_event events[] = {
-        {150, 5, 0, SCHED_IN},  {200, 5, 0, SCHED_OUT},    {250, 5, 0, SCHED_IN},
-        {260, 5, 0, SCHED_OUT}, {300, 5, 1, SCHED_WAKING}, {310, 5, 1, SCHED_WAKING},
-        {320, 5, 0, SCHED_IN},  {330, 5, 0, SCHED_OUT},
+        {150, 5, 0, SCHED_IN, 0, false},     {200, 5, 0, SCHED_OUT, 0, false},
+        {250, 5, 0, SCHED_IN, 0, false},     {260, 5, 0, SCHED_OUT, 0, false},
+        {300, 5, 1, SCHED_WAKING, 0, false}, {310, 5, 1, SCHED_WAKING, 0, false},
+        {320, 5, 0, SCHED_IN, 0, false},     {330, 5, 0, SCHED_OUT, 0, false},
     };
     struct slices slices = build(events, LENGTH(events), 5);
     assert_int_equal(slices.count, 3);
-    assert_slice(&slices, 1, (struct trace_slice){0, 250, 260, 0, 0});
-    assert_slice(&slices, 2, (struct trace_slice){300, 320, 330, 0, 0});
+    assert_slice(&slices, 1, (struct trace_slice){0, 250, 260, 0, 0, 0, 0});
+    assert_slice(&slices, 2, (struct trace_slice){300, 320, 330, 0, 0, 0, 0});
     free(slices.items);
 }
 
 static void thread_woken_on_its_way_off_its_core_is_runnable_from_there(void **state) {
     (void)state;
-    struct sched_event events[] = {{150, 5, 0, SCHED_IN},  {199, 5, 1, SCHED_WAKING},
-                                   {200, 5, 0, SCHED_OUT}, {250, 5, 1, SCHED_IN},
-                                   {260, 5, 1, SCHED_OUT}, {270, 5, 1, SCHED_IN},
-                                   {280, 5, 1, SCHED_OUT}};
+    struct sched_event events[] = {
+        {150, 5, 0, SCHED_IN, 0, false},  {199, 5, 1, SCHED_WAKING, 0, false},
+        {200, 5, 0, SCHED_OUT, 0, false}, {250, 5, 1, SCHED_IN, 0, false},
+        {260, 5, 1, SCHED_OUT, 0, false}, {270, 5, 1, SCHED_IN, 0, false},
+        {280, 5, 1, SCHED_OUT, 0, false}};
     struct slices slices = build(events, LENGTH(events), 5);
     assert_int_equal(slices.count, 3);
-    assert_slice(&slices, 1, (struct trace_slice){200, 250, 260, 1, 0});
-    assert_slice(&slices, 2, (struct trace_slice){0, 270, 280, 1, 0});
+    assert_slice(&slices, 1, (struct trace_slice){200, 250, 260, 1, 0, 0, 0});
+    assert_slice(&slices, 2, (struct trace_slice){0, 270, 280, 1, 0, 0, 0});
     free(slices.items);
+}
+
+/* The second wake-up comes too late, the third while the thread is on its core. */
+static void a_slice_knows_who_woke_the_thread_for_it(void **state) {
+    (void)state;
+    struct sched_event events[] = {
+        {150, 5, 0, SCHED_IN, 0, false},     {200, 5, 0, SCHED_OUT, 0, false},
+        {210, 5, 1, SCHED_WAKING, 8, false}, {215, 5, 1, SCHED_WAKING, 9, false},
+        {220, 5, 0, SCHED_IN, 0, false},     {298, 5, 1, SCHED_WAKING, 6, false},
+        {300, 5, 0, SCHED_OUT, 0, false},    {320, 5, 0, SCHED_IN, 0, false},
+        {330, 5, 0, SCHED_OUT, 0, false},    {340, 5, 0, SCHED_WAKING, 7, true},
+        {350, 5, 0, SCHED_IN, 0, false},     {360, 5, 0, SCHED_PREEMPTED, 0, false},
+        {370, 5, 0, SCHED_IN, 0, false},     {380, 5, 0, SCHED_OUT, 0, false},
+    };
+    struct slices slices = build(events, LENGTH(events), 5);
+    assert_int_equal(slices.count, 5);
+    assert_int_equal(slices.items[0].waker, 0);
+    assert_int_equal(slices.items[1].waker, 8);
+    assert_int_equal(slices.items[2].waker, 6);
+    assert_true(slices.items[3].waker == 0 && slices.items[3].in_interrupt);
+    assert_true(slices.items[4].waker == 0 && !slices.items[4].in_interrupt);
+    free(slices.items);
+}
+
+/* A number was that of two threads, one after the other; the waker may have ended just before. */
+static void wakers_are_found_by_their_number_and_the_time(void **state) {
+    (void)state;
+    struct trace_slice slices[] = {{.wake_ns = 150, .waker = 30},
+                                   {.wake_ns = 250, .waker = 30},
+                                   {.wake_ns = 260, .waker = 99},
+                                   {.wake_ns = 50, .waker = 30}};
+    struct trace_thread threads[] = {{.tid = 10, .slices = slices, .n_slices = 4},
+                                     {.tid = 30, .start_ns = 100, .end_ns = 140},
+                                     {.tid = 30, .start_ns = 200, .end_ns = 300}};
+    struct trace trace = {.n_threads = 3, .threads = threads};
+    wakers_number(&trace);
+    assert_int_equal(slices[0].waker, 1 + 1);
+    assert_int_equal(slices[1].waker, 1 + 2);
+    assert_int_equal(slices[2].waker, 0);
+    assert_int_equal(slices[3].waker, 0);
 }
 
 static void lost_events_are_counted_and_slices_stay_apart(void **state) {
     (void)state;
     struct sched_event events[] = {
-        {110, 5, 0, SCHED_IN},  {200, 5, 0, SCHED_IN}, {300, 5, 0, SCHED_OUT},
-        {400, 5, 0, SCHED_OUT}, {500, 5, 0, SCHED_IN}, {600, 5, 0, SCHED_OUT},
+        {110, 5, 0, SCHED_IN, 0, false},  {200, 5, 0, SCHED_IN, 0, false},
+        {300, 5, 0, SCHED_OUT, 0, false}, {400, 5, 0, SCHED_OUT, 0, false},
+        {500, 5, 0, SCHED_IN, 0, false},  {600, 5, 0, SCHED_OUT, 0, false},
     };
     struct slices slices = build(events, LENGTH(events), 5);
     assert_int_equal(slices.count, 2);
-    assert_slice(&slices, 0, (struct trace_slice){0, 200, 300, 0, 0});
-    assert_slice(&slices, 1, (struct trace_slice){0, 500, 600, 0, 0});
+    assert_slice(&slices, 0, (struct trace_slice){0, 200, 300, 0, 0, 0, 0});
+    assert_slice(&slices, 1, (struct trace_slice){0, 500, 600, 0, 0, 0, 0});
     assert_int_equal(slices.unpaired, 2);
     free(slices.items);
 }
 
 static void each_thread_finds_its_own_events(void **state) {
     (void)state;
-    struct sched_event events[] = {
-        {5, 30, 0, SCHED_IN}, {1, 10, 0, SCHED_IN}, {2, 20, 1, SCHED_IN}, {4, 20, 1, SCHED_OUT}};
+    struct sched_event events[] = {{5, 30, 0, SCHED_IN, 0, false},
+                                   {1, 10, 0, SCHED_IN, 0, false},
+                                   {2, 20, 1, SCHED_IN, 0, false},
+                                   {4, 20, 1, SCHED_OUT, 0, false}};
     sched_sort(events, LENGTH(events));
     size_t n;
     assert_int_equal(sched_find(events, LENGTH(events), 20, &n)->mono_ns, 2);
@@ -591,6 +641,8 @@ int main(void) {
         cmocka_unit_test(thread_already_running_is_on_its_core_from_the_start),
         cmocka_unit_test(first_of_several_wake_ups_counts),
         cmocka_unit_test(thread_woken_on_its_way_off_its_core_is_runnable_from_there),
+        cmocka_unit_test(a_slice_knows_who_woke_the_thread_for_it),
+        cmocka_unit_test(wakers_are_found_by_their_number_and_the_time),
         cmocka_unit_test(lost_events_are_counted_and_slices_stay_apart),
         cmocka_unit_test(each_thread_finds_its_own_events),
         cmocka_unit_test(merged_request_belongs_to_who_queued_first),

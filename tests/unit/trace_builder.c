@@ -206,7 +206,8 @@ void builder_run(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns
                  uint64_t off_ns, bool preempted) {
     struct trace_thread *to = &trace->threads[thread];
     to->slices = with_room(to->slices, to->n_slices, 1, sizeof *to->slices);
-    to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
+    to->slices[to->n_slices++] = (struct trace_slice){
+        .wake_ns = wake_ns, .on_ns = on_ns, .off_ns = off_ns, .cpu = cpu, .preempted = preempted};
 }
 
 void builder_slice(struct trace *trace, int thread, uint64_t on_ns, uint64_t off_ns) {

@@ -121,7 +121,7 @@ PROBE_EXPORT void g_cond_wait(void *condition, void *mutex) {
     struct probe_call call =
         probe_begin(PROBE_CONTEXT, API_g_cond_wait, (uint64_t)condition, TRACE_WAITED);
     QUIETLY(real.g_cond_wait(condition, mutex));
-    probe_end(&call, TRACE_WAITED, 0);
+    probe_end(&call, TRACE_WAITED, MUTEX_VALUE(mutex));
 }
 
 /* Waits for something or for a time to pass; a result of 0 is that the time has passed. */
@@ -139,7 +139,7 @@ PROBE_EXPORT void g_cond_wait(void *condition, void *mutex) {
         return result;                                                                             \
     }
 TIMED_WAIT(g_cond_wait_until, int, condition, (void *condition, void *mutex, int64_t end_us),
-           (condition, mutex, end_us), !result)
+           (condition, mutex, end_us), MUTEX_VALUE(mutex))
 
 /* ---- queues ---- */
 

@@ -31,6 +31,7 @@
  * cannot be cast. */
 struct sockaddr;
 struct msghdr;
+struct mmsghdr;
 
 #undef fread_unlocked
 #undef fwrite_unlocked
@@ -71,6 +72,8 @@ static inline int32_t clamp(int64_t value) {
     return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 #define CLAMP(value) clamp((int64_t)(value))
+
+#define MUTEX_VALUE(mutex) trace_mutex_value((uint64_t)(mutex))
 
 /* Both ends of a pipe, the one to read from in the low 16 bits; -1 where they do not fit. */
 static inline int32_t pipe_ends(int result, const int ends[2]) {

@@ -1,0 +1,220 @@
+#!/bin/bash
+# How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a low
+# rate, predicted over threads, cores and rates, and run there.
+#
+# usage: bench/real-servers.sh [NAME...]      (default: memcached apache)
+#
+#   memcached    a request asks for 2,000 keys that are not there; the threads are event loops
+#   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
+#                its own; the threads are workers
+#
+# memcached is built from Debian's source package, Apache is Debian's binary package apache2-bin, which must be there.
+# Response times are the client's; the model's are the server's: what connecting and the way take, some 0.1 ms, is not in
+# them. With one core the server has the first, the client the second one; with two both have both, and the client's
+# share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
+# throughput is compared, which is the saturation point. Of each configuration $RUNS runs (3), in turn with all others;
+# their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
+# anew, give more $RUNS to add some. What ends early goes on where it was.
+#
+#   THREADS, CORES   the configurations (1 2 4 8, 1 2)
+#   SECONDS_EACH     of each run (3)
+#   RECORD_ONLY      not empty: record and measure, and compare nothing
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+read -ra threads <<<"${THREADS:-1 2 4 8}"
+read -ra cores <<<"${CORES:-1 2}"
+runs=${RUNS:-3}
+seconds=${SECONDS_EACH:-3}
+port=11480
+kept=$work/real-servers
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+chmod a+rx "$scratch"
+
+# ---- the servers ----
+#
+# NAME_begin makes what the server needs. NAME_server THREADS sets `server`, its command; NAME_load sets `asks`, the
+# load's further arguments. NAME_rates CORES prints the rates, NAME_recorded the one that is recorded.
+
+memcached_begin() {
+    memcached=$("$root/bench/memcached-fetch")
+    seq -f 'key%06.0f' 2000 | tr '\n' ' ' | sed 's/^/get /; s/ $/\\r\\n\n/' >"$scratch/keys"
+}
+memcached_server() { server=("$memcached" -u nobody -l 127.0.0.1 -p "$port" -t "$1"); }
+memcached_load() { asks=(--connections 32 --urls "$scratch/keys" --until 'END\r\n' "tcp://127.0.0.1:$port"); }
+memcached_recorded() { echo 150; }
+memcached_rates() { [ "$1" = 1 ] && echo 400 800 1200 4000 || echo 400 800 1600 6000; }
+
+apache_begin() {
+    local modules=/usr/lib/apache2/modules
+    [ -x /usr/sbin/apache2 ] || fail "no Apache: install apache2-bin"
+    mkdir "$scratch/www"
+    cat "$root"/docs/*.md >"$scratch/text"
+    head -c 40000 "$scratch/text" >"$scratch/www/text.txt"
+    chmod -R a+rX "$scratch/www"
+    {
+        for module in mpm_worker authz_core filter deflate headers; do
+            echo "LoadModule ${module}_module $modules/mod_$module.so"
+        done
+        echo "Listen 127.0.0.1:$port
+ListenBacklog 4096
+ServerName localhost
+PidFile $scratch/apache.pid
+ErrorLog $scratch/apache.log
+DocumentRoot $scratch/www
+User www-data
+Group www-data
+ServerLimit 1
+ThreadLimit 64
+StartServers 1
+ThreadsPerChild \${THREADS}
+MaxRequestWorkers \${THREADS}
+KeepAlive Off
+RequestHeader set Accept-Encoding gzip early
+SetOutputFilter DEFLATE"
+    } >"$scratch/apache.conf"
+}
+apache_server() { server=(env "THREADS=$1" apache2 -X -d "$scratch" -f "$scratch/apache.conf"); }
+apache_load() { asks=(--no-keep-alive "http://127.0.0.1:$port/text.txt"); }
+apache_recorded() { echo 150; }
+apache_rates() { [ "$1" = 1 ] && echo 150 300 500 1200 || echo 300 600 900 2000; }
+
+# ---- recording and measuring ----
+
+# pinned CORES CORE: what pins a command to that core where there is one for each side.
+pinned() { [ "$1" != 1 ] || echo "taskset -c $2"; }
+
+record() {
+    local load
+    [ ! -s "$kept/$1/recording/trace.persik" ] || return 0
+    mkdir -p "$kept/$1"
+    "$1_server" 2
+    "$1_load"
+    printf -v load '%q ' taskset -c 1 "$persik" load -q --rate "$("$1_recorded")/s" --duration 5s "${asks[@]}"
+    "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
+        taskset -c 0 "${server[@]}" >&2 || fail "$1 was not recorded"
+}
+
+is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
+
+# run NAME THREADS CORES RATE: throughput per second, mean and 95th percentile of the response time in ms, the client's
+# share of a core in percent. Beyond saturation at most 500 requests are under way.
+run() {
+    local pid prefix
+    "$1_server" "$2"
+    "$1_load"
+    read -ra prefix <<<"$(pinned "$3" 0)"
+    "${prefix[@]}" "${server[@]}" >/dev/null 2>&1 &
+    pid=$!
+    until is_listening; do
+        kill -0 "$pid" 2>/dev/null || fail "$1 did not start"
+        sleep 0.02
+    done
+    read -ra prefix <<<"$(pinned "$3" 1)"
+    PERSIK_LOAD_RESULT=$scratch/result "${prefix[@]}" "$persik" load -q --rate "$4/s" --warmup 0.5s \
+        --duration "${seconds}s" --max-in-flight 500 "${asks[@]}" >/dev/null 2>&1
+    kill -TERM "$pid"
+    wait "$pid" || true
+    jq -r '[.throughput_per_s, .response_ns.mean / 1e6, .response_ns.p95 / 1e6, 100 * .cpu_share] | @tsv' \
+        "$scratch/result"
+}
+
+configurations() {
+    local t c r
+    for t in "${threads[@]}"; do
+        for c in "${cores[@]}"; do
+            for r in $("$1_rates" "$c"); do echo "$t $c $r"; done
+        done
+    done
+}
+
+# Adds lines "THREADS CORES RATE THROUGHPUT MEAN P95 SHARE" to NAME/measured, one a run, until there are enough.
+measure() {
+    local i t c r
+    touch "$kept/$1/measured"
+    for ((i = 1; i <= runs; i++)); do
+        while read -r t c r; do
+            [ "$(grep -cs "^$t $c $r " "$kept/$1/measured")" -ge "$i" ] ||
+                echo "$t $c $r $(run "$1" "$t" "$c" "$r")" | tr '\t' ' ' >>"$kept/$1/measured"
+        done < <(configurations "$1")
+    done
+}
+
+# ---- comparing ----
+
+# median NAME THREADS CORES RATE COLUMN
+median() {
+    awk -v t="$2" -v c="$3" -v r="$4" -v column="$5" '$1 == t && $2 == c && $3 == r {print $column}' "$kept/$1/measured" |
+        sort -g | awk '{value[NR] = $1} END {print NR ? value[int((NR + 1) / 2)] : "-"}'
+}
+
+# Three numbers, or "- - -": no figures, for a reason that stands on standard error.
+predicted() {
+    "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
+        jq -r '.configurations[0] | if .throughput_hz then
+            "\(.throughput_hz) \(.response_ns // 0 | . / 1e6) \(.response_p95_ns // 0 | . / 1e6)" else "- - -" end' ||
+        echo "- - -"
+}
+
+# Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
+compare() {
+    local t c r most x mean p95 measured
+    while read -r t c r; do
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$r" | tail -n 1)"
+        most=$("$1_rates" "$c" | awk '{print $NF}')
+        measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
+        echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7)" |
+            awk -v errors="$scratch/errors" '
+            function error_of(i) { return $(8 + i) == "-" || $(5 + i) == "-" ? "-" : 100 * ($(8 + i) / $(5 + i) - 1) }
+            function cell(i) {
+                return i > 0 && $4 == $11 ? sprintf("%8s %8s %6s", "", "", "")
+                    : $(8 + i) == "-" || $(5 + i) == "-" ? sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
+                    : sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
+            }
+            {
+                printf "%-9s %7d %5d %5d %s %s %s %6.1f\n", $1, $2, $3, $4, cell(0), cell(1), cell(2), $12
+                print $1, $4 == $11, error_of(0), error_of(1), error_of(2) >>errors
+            }'
+    done < <(configurations "$1")
+}
+
+summary() {
+    awk -v name="$1" '
+        function add(what, error) {
+            if (error == "-") { missing[what]++; return }
+            error = error < 0 ? -error : error
+            n[what]++; sum[what] += error
+            if (error > most[what]) most[what] = error
+        }
+        function told(what) {
+            return (n[what] ? sprintf("%.1f %% (%.1f) of %d", sum[what] / n[what], most[what], n[what]) : "none") \
+                (missing[what] ? sprintf(", %d without a figure", missing[what]) : "")
+        }
+        $1 != name { next }
+        $2 { add("saturation", $3); next }
+        { add("throughput", $3); add("mean response", $4); add("95th percentile", $5) }
+        END {
+            printf "%s: mean error (largest): throughput %s; saturation point %s; mean response %s; 95th percentile %s\n",
+                name, told("throughput"), told("saturation"), told("mean response"), told("95th percentile")
+        }' "$scratch/errors"
+}
+
+need_persik
+[ $# -gt 0 ] || set -- memcached apache
+for name; do
+    say "$name"
+    declare -F "${name}_begin" >/dev/null || fail "no server '$name'"
+    "${name}_begin"
+    record "$name"
+    measure "$name"
+done
+[ -z "${RECORD_ONLY:-}" ] || exit 0
+echo "$(machine); medians of $runs runs of $seconds s"
+echo "name      threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    % client"
+for name; do
+    "$persik" build-model -q -i "$kept/$name/recording" >&2
+    compare "$name"
+done
+for name; do summary "$name"; done

@@ -1,0 +1,301 @@
+#include "critical-path/critical_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "critical-path/longest_path.h"
+
+/* ---- rows ---- */
+
+struct rows {
+    struct path_row *items;
+    size_t count, capacity;
+    struct map numbers;           /* of subject and name -> its row */
+    int *of_place[PATH_SUBJECTS]; /* per place: 1 + its row; 0: none yet */
+};
+
+static char *name_of_place(const struct dependencies *all, size_t place) {
+    if (all->places[place].n_frames == 0)
+        return memory_strdup("?");
+    const struct dependency_frame *frame = &all->places[place].frames[0];
+    if (!frame->file || frame->line == 0)
+        return memory_strdup(frame->function);
+    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
+}
+
+/* The row's number; takes the name over. */
+static int find_row(struct rows *rows, enum path_subject subject, char *name) {
+    uint64_t key = map_mix_text((uint64_t)subject + 1, name);
+    int number = map_get(&rows->numbers, key, -1);
+    if (number >= 0) {
+        free(name);
+        return number;
+    }
+    number = (int)rows->count;
+    map_put(&rows->numbers, key, number);
+    *VECTOR_ADD(rows) =
+        (struct path_row){.subject = subject, .name = name, .least_slack_ns = INFINITY};
+    return number;
+}
+
+static struct path_row *row_named(struct rows *rows, enum path_subject subject, const char *name) {
+    int row = find_row(rows, subject, memory_strdup(name));
+    return &rows->items[row];
+}
+
+/* Where the place is not known, as the thread makes no calls, the thread is. */
+static struct path_row *row_of_place(struct rows *rows, const struct dependencies *all,
+                                     enum path_subject subject,
+                                     const struct dependency_step *step) {
+    if (step->place == DEPENDENCIES_NONE)
+        return row_named(rows, subject, all->threads[step->thread].name);
+    int *known = &rows->of_place[subject][step->place];
+    if (*known == 0)
+        *known = find_row(rows, subject, name_of_place(all, step->place)) + 1;
+    return &rows->items[*known - 1];
+}
+
+static const char *const link_names[LINK_KINDS] = {
+    [LINK_NONE] = "?",
+    [LINK_LOCK] = "a lock",
+    [LINK_SIGNAL] = "a signal to a condition",
+    [LINK_PERMIT] = "a permit",
+    [LINK_BARRIER] = "a barrier",
+    [LINK_CREATE] = "a thread's start",
+    [LINK_JOIN] = "a thread's end",
+    [LINK_ONCE] = "what is done once",
+    [LINK_ITEM] = "an item",
+    [LINK_SPACE] = "room in a queue",
+    [LINK_BYTES] = "bytes",
+    [LINK_NOTICE] = "a signal to a thread",
+    [LINK_CORE] = "a core",
+    [LINK_WAKER] = "something that no call shows",
+};
+
+static struct path_row *row_of_step(struct rows *rows, const struct dependencies *all,
+                                    const struct dependency_step *step) {
+    switch ((enum step_kind)step->kind) {
+    case STEP_COMPUTE:
+        return row_of_place(rows, all, PATH_COMPUTING, step);
+    case STEP_SLEEP:
+        return row_of_place(rows, all, PATH_SLEEPING, step);
+    case STEP_DEVICE:
+        return row_of_place(rows, all, PATH_DEVICE, step);
+    case STEP_OUTSIDE:
+        return row_of_place(rows, all, PATH_OUTSIDE, step);
+    case STEP_READY: {
+        bool had = step->cause != DEPENDENCIES_NONE;
+        return row_named(rows, had ? PATH_CORE : PATH_WAKING, "");
+    }
+    case STEP_BLOCKED:
+        return row_named(rows, PATH_HAND_OVER, link_names[step->cause_kind]);
+    default:
+        return row_of_place(rows, all, PATH_UNKNOWN, step);
+    }
+}
+
+static struct rows rows_of(const struct dependencies *all) {
+    struct rows rows = {0};
+    for (size_t s = 0; s < PATH_SUBJECTS; s++)
+        rows.of_place[s] = memory_alloc(all->n_places, sizeof(int));
+    return rows;
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const struct path_row *a = left, *b = right;
+    if (a->path_ns != b->path_ns)
+        return a->path_ns > b->path_ns ? -1 : 1;
+    return (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
+}
+
+static void finish_rows(struct rows *rows, struct critical_path *found) {
+    for (size_t s = 0; s < PATH_SUBJECTS; s++)
+        free(rows->of_place[s]);
+    map_free(&rows->numbers);
+    for (size_t r = 0; r < rows->count; r++)
+        if (rows->items[r].total_ns > 0)
+            rows->items[r].mean_slack_ns /= rows->items[r].total_ns;
+    if (rows->count > 0)
+        qsort(rows->items, rows->count, sizeof *rows->items, compare_rows);
+    found->rows = rows->items;
+    found->n_rows = rows->count;
+}
+
+/* ---- all steps ---- */
+
+static void least(double *slack_ns, double step_ns) {
+    if (step_ns < *slack_ns)
+        *slack_ns = step_ns;
+}
+
+static bool holds_a_lock(const struct dependency_step *step) {
+    return step->object != DEPENDENCIES_NONE &&
+           (step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP || step->kind == STEP_READY);
+}
+
+static void add_up(struct critical_path *found, struct rows *rows, const struct longest_path *path,
+                   const double *slack_ns) {
+    const struct dependencies *all = path->all;
+    for (uint32_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        double lasted_ns = longest_path_lasted(path, i);
+        if (all->threads[step->thread].is_made || lasted_ns <= 0)
+            continue;
+        struct path_thread *thread = &found->threads[step->thread];
+        struct path_row *row = row_of_step(rows, all, step);
+        row->total_ns += lasted_ns;
+        row->mean_slack_ns += lasted_ns * slack_ns[i];
+        least(&row->least_slack_ns, slack_ns[i]);
+        least(&thread->slack_ns, slack_ns[i]);
+        if (step->kind == STEP_COMPUTE) {
+            thread->cpu_ns += lasted_ns;
+            found->cpu_ns += lasted_ns;
+        }
+        if (holds_a_lock(step))
+            least(&found->objects[step->object].slack_ns, slack_ns[i]);
+        if (step->kind == STEP_BLOCKED && step->object != DEPENDENCIES_NONE)
+            found->objects[step->object].waited_ns += lasted_ns;
+    }
+}
+
+/* ---- the path ---- */
+
+static void take_step(struct critical_path *found, struct rows *rows,
+                      const struct longest_path *path, uint32_t index) {
+    const struct dependencies *all = path->all;
+    const struct dependency_step *step = &all->steps[index];
+    bool crosses = path->via[index] == VIA_CAUSE;
+    double took_ns = crosses ? longest_path_latency(all, index) : longest_path_lasted(path, index);
+    bool has_weight = crosses || step->cause == DEPENDENCIES_NONE;
+    if (path->via[index] != VIA_LIMIT && has_weight) {
+        struct path_row *row = row_of_step(rows, all, step);
+        row->path_ns += took_ns;
+        row->visits++;
+        found->threads[step->thread].path_ns += took_ns;
+        if (!crosses && holds_a_lock(step))
+            found->objects[step->object].held_ns += took_ns;
+    }
+    if (path->via[index] >= VIA_CAUSE && step->object != DEPENDENCIES_NONE &&
+        step->cause_kind != LINK_CORE)
+        found->objects[step->object].handed++;
+}
+
+static void walk_back(struct critical_path *found, struct rows *rows,
+                      const struct longest_path *path) {
+    for (uint32_t at = path->end; at != DEPENDENCIES_NONE;) {
+        take_step(found, rows, path, at);
+        const struct dependency_step *step = &path->all->steps[at];
+        switch ((enum path_via)path->via[at]) {
+        case VIA_THREAD:
+            at = path->before[at];
+            break;
+        case VIA_CAUSE:
+            at = step->cause;
+            break;
+        case VIA_LIMIT:
+            at = step->limit;
+            break;
+        default:
+            at = DEPENDENCIES_NONE;
+        }
+    }
+}
+
+/* ---- checks ---- */
+
+static double as_it_lasted(const struct dependencies *all, uint32_t step, double lasted_ns,
+                           void *context) {
+    (void)all, (void)step, (void)context;
+    return lasted_ns;
+}
+
+static void check_waits(struct path_checks *checks, const struct longest_path *path) {
+    const struct dependencies *all = path->all;
+    for (uint32_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        if (step->kind == STEP_COMPUTE || step->kind == STEP_READY ||
+            all->threads[step->thread].is_made)
+            continue;
+        double lasted_ns = longest_path_lasted(path, i);
+        checks->blocked_ns += lasted_ns;
+        checks->explained_ns += step->kind == STEP_UNEXPLAINED ? 0 : lasted_ns;
+        checks->outside_ns += step->kind == STEP_OUTSIDE ? lasted_ns : 0;
+        checks->by_kernel_ns += step->cause_kind == LINK_WAKER ? lasted_ns : 0;
+        checks->told += step->witness != WITNESS_NONE;
+        checks->confirmed += step->witness == WITNESS_CONFIRMS;
+    }
+}
+
+#define SAME_TIME 0.001 /* of the traced time: digest of Saidi's thesis, its identity test */
+
+static void name_what_is_missing(struct critical_path *found) {
+    struct path_checks *checks = &found->checks;
+    if (checks->as_recorded_ns >= checks->traced_ns * (1 - SAME_TIME))
+        return;
+    for (size_t r = 0; r < found->n_rows; r++)
+        if (found->rows[r].subject == PATH_UNKNOWN && found->rows[r].path_ns > 0) {
+            checks->missing = memory_strdup(found->rows[r].name);
+            return;
+        }
+}
+
+/* ---- all of it ---- */
+
+static void name_parts(struct critical_path *found, const struct dependencies *all) {
+    found->n_objects = all->n_objects;
+    found->objects = memory_alloc(all->n_objects, sizeof *found->objects);
+    for (size_t o = 0; o < all->n_objects; o++) {
+        found->objects[o].name = memory_format("%s %s", all->objects[o].kind, all->objects[o].name);
+        found->objects[o].slack_ns = INFINITY;
+    }
+    found->n_threads = all->n_threads;
+    found->threads = memory_alloc(all->n_threads, sizeof *found->threads);
+    for (size_t t = 0; t < all->n_threads; t++) {
+        found->threads[t].name = memory_format("%s#%zu", all->threads[t].name, t);
+        found->threads[t].slack_ns = INFINITY;
+    }
+}
+
+struct critical_path *critical_path_find(const struct dependencies *all, struct error *error) {
+    if (all->n_steps == 0) {
+        error_set(error, "the recording holds no steps of any thread: record the program again");
+        return NULL;
+    }
+    struct critical_path *found = memory_alloc(1, sizeof *found);
+    struct longest_path path = longest_path_find(all, NULL, NULL);
+    found->checks.as_recorded_ns = path.length_ns[path.end];
+    longest_path_free(&path);
+    path = longest_path_find(all, as_it_lasted, NULL);
+    found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
+    double *slack_ns = longest_path_slack(&path, as_it_lasted, NULL);
+    struct rows rows = rows_of(all);
+    name_parts(found, all);
+    add_up(found, &rows, &path, slack_ns);
+    walk_back(found, &rows, &path);
+    check_waits(&found->checks, &path);
+    finish_rows(&rows, found);
+    name_what_is_missing(found);
+    free(slack_ns);
+    longest_path_free(&path);
+    return found;
+}
+
+void critical_path_free(struct critical_path *path) {
+    if (!path)
+        return;
+    for (size_t r = 0; r < path->n_rows; r++)
+        free(path->rows[r].name);
+    for (size_t o = 0; o < path->n_objects; o++)
+        free(path->objects[o].name);
+    for (size_t t = 0; t < path->n_threads; t++)
+        free(path->threads[t].name);
+    free(path->rows);
+    free(path->objects);
+    free(path->threads);
+    free(path->checks.missing);
+    free(path);
+}

@@ -1,0 +1,116 @@
+/* What a run's time hangs on: the longest path through its steps (formats/dependencies.h), from the
+ * start of the work to its end. Knows nothing of how a run is recorded.
+ *
+ * After A. Saidi, Full-System Critical-Path Analysis and Performance Prediction (2009), chapter 3:
+ * a wait weighs nothing, and what ended it is followed instead, so that the longest path is what
+ * the run's time hangs on, and weights that are changed give the time that it would have taken.
+ *
+ * As recorded: locks, items and cores go to whom they went in the run. */
+#ifndef PERSIK_CRITICAL_PATH_CRITICAL_PATH_H
+#define PERSIK_CRITICAL_PATH_CRITICAL_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "formats/dependencies.h"
+
+/* ---- what a run's time would be ---- */
+
+enum scale_of {
+    SCALE_COMPUTING, /* of a function and of what it calls */
+    SCALE_SLEEPS,    /* "sleep:NAME": of a function, the times that it sleeps */
+    SCALE_DEVICE,    /* "io:NAME": of a function, the times that it waits for disks */
+    SCALE_HOLDING,   /* "lock:NAME": whatever is done while the lock is held */
+};
+
+struct scale {
+    enum scale_of of;
+    const char *name; /* points into the text that it was read from */
+    double factor;
+    size_t n_steps; /* that it applied to */
+};
+
+/* Reads "NAME=FACTOR", "sleep:NAME=FACTOR" and so on. Cuts `text`, which must outlive it, in two.
+ * -1 and `error`: there is no name, or the factor is no number, or below 0. */
+int scale_read(char *text, struct scale *scale, struct error *error);
+
+/* All names that a change of this kind may have, each once; their number in `*n`. The caller frees
+ * the array, but not the names. */
+const char **scale_names(const struct dependencies *dependencies, enum scale_of of, size_t *n);
+
+/* Ns from the start of the work to its end with these changes, as recorded. Waits that nothing
+ * explains last as long as they did. Counts in `n_steps` what each applied to. O(steps). */
+double critical_path_predict(const struct dependencies *dependencies, struct scale *scales,
+                             size_t n);
+
+/* ---- what it hangs on ---- */
+
+/* What a row of the report is about. */
+enum path_subject {
+    PATH_COMPUTING, /* by function */
+    PATH_SLEEPING,  /* by function */
+    PATH_DEVICE,    /* by function */
+    PATH_OUTSIDE,   /* by function */
+    PATH_UNKNOWN,   /* by function: waits that nothing explains */
+    PATH_CORE,      /* ready, but others of the program had the core */
+    PATH_WAKING,    /* ready, until a core took it up: one that idled, or had other processes */
+    PATH_HAND_OVER, /* by kind of link: from what ended a wait until the end of the wait */
+    PATH_SUBJECTS
+};
+
+struct path_row {
+    enum path_subject subject;
+    char *name;            /* "parse (parse.c:31)" */
+    double path_ns;        /* on the path */
+    double total_ns;       /* in all threads */
+    uint64_t visits;       /* steps on the path */
+    double least_slack_ns; /* how much longer one of its steps may take until the end moves */
+    double mean_slack_ns;  /* over its steps, by their length */
+};
+
+struct path_object {
+    char *name;       /* "mutex struct queue.lock" */
+    uint64_t handed;  /* the path came through it from one thread to another so often */
+    double held_ns;   /* of the path, while a thread held it */
+    double waited_ns; /* of all threads, for it */
+    double slack_ns;  /* the least of the steps that held it; INFINITY: none did */
+};
+
+struct path_thread {
+    char *name;
+    double path_ns, cpu_ns;
+    double slack_ns; /* the least of its steps */
+};
+
+/* What must hold of the graph before anything is believed that is drawn from it. */
+struct path_checks {
+    double traced_ns;      /* from the first step to the end of the work */
+    double as_recorded_ns; /* the same over the graph, unchanged; what nothing explains takes no
+                              time */
+    double blocked_ns;     /* of all threads */
+    double explained_ns;   /* of these */
+    double
+        by_kernel_ns;  /* of the explained: the kernel names the thread, no record the operation */
+    double outside_ns; /* of the explained: for what came from outside of the recorded program */
+    uint64_t told, confirmed; /* links that the records tell and the kernel could confirm, did */
+    char *missing; /* where most is missing between the two times; NULL: nothing is. Owned */
+};
+
+struct critical_path {
+    double cpu_ns; /* of all threads */
+    struct path_checks checks;
+    size_t n_rows, n_objects, n_threads;
+    struct path_row *rows;       /* the longest on the path first */
+    struct path_object *objects; /* that the path came through, or for which threads waited */
+    struct path_thread *threads;
+};
+
+/* O(steps log steps) at most. critical_path_free() ends it. NULL and `error`: there are no steps.
+ */
+struct critical_path *critical_path_find(const struct dependencies *dependencies,
+                                         struct error *error);
+void critical_path_free(struct critical_path *path);
+
+#endif

@@ -1,0 +1,150 @@
+/* Changes of what steps take, and the time of the run with them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "critical-path/critical_path.h"
+#include "critical-path/longest_path.h"
+
+static const struct {
+    const char *prefix;
+    enum scale_of of;
+} prefixes[] = {{"sleep:", SCALE_SLEEPS}, {"io:", SCALE_DEVICE}, {"lock:", SCALE_HOLDING}};
+
+int scale_read(char *text, struct scale *scale, struct error *error) {
+    *scale = (struct scale){.of = SCALE_COMPUTING, .name = text};
+    for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
+        if (strncmp(text, prefixes[p].prefix, strlen(prefixes[p].prefix)) == 0) {
+            scale->of = prefixes[p].of;
+            scale->name = text + strlen(prefixes[p].prefix);
+        }
+    char *equals = strrchr(text, '='), *end = NULL;
+    if (!equals || equals <= scale->name)
+        return error_set(error, "'%s' is not NAME=FACTOR: 'parse=0.5' halves what parse() computes",
+                         text);
+    scale->factor = strtod(equals + 1, &end);
+    if (end == equals + 1 || *end != '\0' || !isfinite(scale->factor) || scale->factor < 0)
+        return error_set(error, "'%s': a factor is a number from 0 on: 0.5 halves, 0 takes away",
+                         text);
+    *equals = '\0';
+    return 0;
+}
+
+/* ---- what a change applies to ---- */
+
+static bool place_matches(const struct dependency_place *place, const char *name) {
+    for (size_t f = 0; f < place->n_frames; f++)
+        if (strcmp(place->frames[f].function, name) == 0)
+            return true;
+    return false;
+}
+
+/* "queue.mutex" is "struct queue.mutex", "lock" is "global:lock", and "put" is "put (queue.c:31)",
+ * where the lock is used first: who types it need not say all. */
+static bool object_matches(const struct dependency_object *object, const char *name) {
+    static const char *const kinds[] = {"struct ", "union ", "class ", "global:", "local:"};
+    const char *own = object->name;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strncmp(own, kinds[k], strlen(kinds[k])) == 0)
+            own += strlen(kinds[k]);
+    size_t length = strlen(name);
+    return strcmp(object->name, name) == 0 || strcmp(own, name) == 0 ||
+           (strncmp(own, name, length) == 0 && strncmp(own + length, " (", 2) == 0);
+}
+
+const char **scale_names(const struct dependencies *all, enum scale_of of, size_t *n) {
+    struct map seen = MAP_EMPTY;
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } names = {0};
+    for (size_t o = 0; of == SCALE_HOLDING && o < all->n_objects; o++)
+        if (strcmp(all->objects[o].kind, "mutex") == 0 ||
+            strcmp(all->objects[o].kind, "rwlock") == 0)
+            *VECTOR_ADD(&names) = all->objects[o].name;
+    for (size_t p = 0; of != SCALE_HOLDING && p < all->n_places; p++)
+        for (size_t f = 0; f < all->places[p].n_frames; f++) {
+            const char *name = all->places[p].frames[f].function;
+            uint64_t key = map_mix_text(1, name);
+            if (map_get(&seen, key, 0))
+                continue;
+            map_put(&seen, key, 1);
+            *VECTOR_ADD(&names) = name;
+        }
+    map_free(&seen);
+    *n = names.count;
+    return names.items;
+}
+
+/* Per place and per object: by which changes it is met, one bit each. */
+struct changes {
+    struct scale *scales;
+    size_t n;
+    bool *of_places;  /* place * n + change */
+    bool *of_objects; /* object * n + change */
+};
+
+static struct changes changes_of(const struct dependencies *all, struct scale *scales, size_t n) {
+    struct changes changes = {scales, n, memory_alloc(all->n_places * n, sizeof(bool)),
+                              memory_alloc(all->n_objects * n, sizeof(bool))};
+    for (size_t i = 0; i < n; i++) {
+        scales[i].n_steps = 0;
+        bool holds = scales[i].of == SCALE_HOLDING;
+        for (size_t p = 0; !holds && p < all->n_places; p++)
+            changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
+        for (size_t o = 0; holds && o < all->n_objects; o++)
+            changes.of_objects[o * n + i] = object_matches(&all->objects[o], scales[i].name);
+    }
+    return changes;
+}
+
+static bool is_kind(const struct dependency_step *step, enum scale_of of) {
+    switch (of) {
+    case SCALE_COMPUTING:
+        return step->kind == STEP_COMPUTE;
+    case SCALE_SLEEPS:
+        return step->kind == STEP_SLEEP;
+    case SCALE_DEVICE:
+        return step->kind == STEP_DEVICE;
+    default:
+        return step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP;
+    }
+}
+
+/* A thread that makes no calls is where it began. */
+static bool is_met(const struct changes *changes, size_t i, const struct dependencies *all,
+                   const struct dependency_step *step) {
+    if (changes->scales[i].of == SCALE_HOLDING)
+        return step->object != DEPENDENCIES_NONE &&
+               changes->of_objects[step->object * changes->n + i];
+    if (step->place == DEPENDENCIES_NONE)
+        return strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0;
+    return changes->of_places[step->place * changes->n + i];
+}
+
+/* Several changes of one step multiply. */
+static double changed(const struct dependencies *all, uint32_t index, double lasted_ns,
+                      void *context) {
+    struct changes *changes = context;
+    const struct dependency_step *step = &all->steps[index];
+    for (size_t i = 0; i < changes->n; i++) {
+        struct scale *scale = &changes->scales[i];
+        if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
+            continue;
+        scale->n_steps++;
+        lasted_ns *= scale->factor;
+    }
+    return lasted_ns;
+}
+
+double critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n) {
+    struct changes changes = changes_of(all, scales, n);
+    struct longest_path path = longest_path_find(all, changed, &changes);
+    double end_ns = path.length_ns[path.end];
+    longest_path_free(&path);
+    free(changes.of_places);
+    free(changes.of_objects);
+    return end_ns;
+}

@@ -1,0 +1,116 @@
+/* What each thread of a run did, step by step, and what ended each of its waits: the run as a graph
+ * of dependencies. `modelgen/dependencies/` makes it of a trace, `critical-path/` reads it; the
+ * file dependencies.persik (docs/formats.md) keeps it.
+ *
+ * A step ends in a moment of its thread. The steps stand in an order in which each comes behind
+ * those that it depends on: the step before it of the same thread, and up to two others. Hence the
+ * graph has no cycles, and whoever goes through it needs to do so once. */
+#ifndef PERSIK_FORMATS_DEPENDENCIES_H
+#define PERSIK_FORMATS_DEPENDENCIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define DEPENDENCIES_VERSION 1
+#define DEPENDENCIES_NONE    UINT32_MAX
+
+enum step_kind {
+    STEP_COMPUTE,     /* on a core */
+    STEP_READY,       /* ready, without a core */
+    STEP_BLOCKED,     /* waits for what its cause tells */
+    STEP_SLEEP,       /* until a time that the program chose: a sleep, a time limit that passed */
+    STEP_DEVICE,      /* waits for a disk */
+    STEP_OUTSIDE,     /* waits for something from outside of what was recorded */
+    STEP_UNEXPLAINED, /* waits, and nothing that was recorded tells for what */
+    STEP_KINDS
+};
+
+/* Why a step could not end before another one had. */
+enum link_kind {
+    LINK_NONE,
+    LINK_LOCK,    /* another thread gave the lock back */
+    LINK_SIGNAL,  /* another one signalled the condition */
+    LINK_PERMIT,  /* gave a permit of the semaphore */
+    LINK_BARRIER, /* was the last one to arrive */
+    LINK_CREATE,  /* created this thread */
+    LINK_JOIN,    /* ended */
+    LINK_ONCE,    /* had done what is done once */
+    LINK_ITEM,    /* put the item that was taken */
+    LINK_SPACE,   /* took the item in whose place this one was put */
+    LINK_BYTES,   /* wrote to the other end of the pipe, socket or eventfd, or took from it */
+    LINK_NOTICE,  /* sent a signal to this thread */
+    LINK_CORE,    /* had the core */
+    LINK_WAKER,   /* woke it, as the kernel says; by what, no record tells */
+    LINK_KINDS
+};
+
+/* What the kernel, which knows the thread that woke another one, says of a cause that the recorded
+ * calls tell. */
+enum step_witness { WITNESS_NONE, WITNESS_CONFIRMS, WITNESS_DENIES };
+
+struct dependency_step {
+    uint64_t end_ns : 56; /* since the run's start; never before the thread's previous step's */
+    uint64_t kind : 8;    /* enum step_kind */
+    uint32_t thread;      /* index into threads */
+    uint32_t place;       /* index into places; DEPENDENCIES_NONE: not known */
+    uint32_t object;      /* that it waits for, or works on; of computing, the lock that it holds */
+    uint32_t cause;       /* index of the step that ended this one; DEPENDENCIES_NONE */
+    uint32_t limit;       /* the same, of one that it also had to wait for if that had been later */
+    uint8_t cause_kind;   /* enum link_kind */
+    uint8_t limit_kind;
+    uint8_t witness; /* enum step_witness */
+    uint8_t in_call; /* 1: inside of a recorded call */
+};
+_Static_assert(sizeof(struct dependency_step) == 32, "as documented");
+
+struct dependency_frame {
+    char *function;
+    char *file; /* NULL: not known */
+    int line;   /* 0: not known */
+};
+
+/* A chain of calls, innermost first. */
+struct dependency_place {
+    size_t n_frames;
+    struct dependency_frame *frames;
+};
+
+struct dependency_object {
+    char *kind; /* "mutex", "semaphore" */
+    char *name; /* as a person would say it */
+};
+
+struct dependency_thread {
+    char *name;
+    uint64_t start_ns;
+    bool is_made; /* no thread: it stands for a barrier, whose steps take no time */
+};
+
+struct dependencies {
+    /* Which trace they are of. */
+    uint64_t start_real_ns, records;
+    uint64_t run_ns;
+    int cores;
+    bool has_cores, has_wakers; /* the trace knows when threads had a core, who woke them */
+    uint64_t lost;              /* records and events that the trace lacks */
+    size_t n_steps, n_places, n_objects, n_threads;
+    struct dependency_step *steps;
+    struct dependency_place *places;
+    struct dependency_object *objects;
+    struct dependency_thread *threads;
+};
+
+/* Reads a file. NULL and `error`: missing, of another kind, newer, truncated, or with steps that
+ * depend on later ones. dependencies_free() ends it. */
+struct dependencies *dependencies_load(const char *path, struct error *error);
+
+/* Writes it as a whole or not at all, mode 0600. */
+int dependencies_save(const struct dependencies *dependencies, const char *path,
+                      struct error *error);
+
+void dependencies_free(struct dependencies *dependencies);
+
+#endif

@@ -1,0 +1,19 @@
+/* The head of dependencies.persik. docs/formats.md gives every byte. Private to formats/. */
+#ifndef PERSIK_FORMATS_DEPENDENCIES_FILE_H
+#define PERSIK_FORMATS_DEPENDENCIES_FILE_H
+
+#include <stdint.h>
+
+#define DEPENDENCIES_MAGIC "PERSIKD1"
+
+/* At offset 0; then the JSON text, then the steps. */
+struct dependencies_head {
+    char magic[8];
+    uint32_t version;
+    uint32_t reserved;   /* 0 */
+    uint64_t text_bytes; /* of the JSON */
+    uint64_t n_steps;
+};
+_Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
+
+#endif

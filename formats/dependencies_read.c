@@ -1,0 +1,251 @@
+/* dependencies.persik -> struct dependencies. Nothing in the file is believed before it is checked.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/room.h"
+#include "formats/dependencies.h"
+#include "formats/dependencies_file.h"
+#include "formats/json_input.h"
+
+#define AGAIN "remove it: `persik critical-path` makes it anew"
+
+struct reader {
+    FILE *file;
+    const char *path;
+    uint64_t size; /* bytes of the file */
+    struct room room;
+    struct error *error;
+    struct dependencies *all;
+};
+
+static int truncated(struct reader *reader) {
+    return error_set(reader->error, "%s: truncated: " AGAIN, reader->path);
+}
+
+static int corrupt(struct reader *reader, const char *what) {
+    return error_set(reader->error, "%s: corrupted (%s): " AGAIN, reader->path, what);
+}
+
+/* `n` things of `size` bytes, zeroed; NULL: the file is not worth so many. */
+static void *allocate(struct reader *reader, size_t n, size_t size) {
+    return room_take(&reader->room, n, size) ? memory_alloc(n, size) : NULL;
+}
+
+static bool is_time(json_int_t ns) {
+    return ns >= 0 && ns < (json_int_t)1 << 54;
+}
+
+/* ---- the header ---- */
+
+static int read_frame(json_t *json, struct dependency_frame *frame) {
+    const char *function, *file;
+    json_t *named;
+    if (json_unpack(json, "[s, o, i]", &function, &named, &frame->line) != 0)
+        return -1;
+    file = json_string_value(named);
+    frame->function = memory_strdup(function);
+    frame->file = memory_strdup(file);
+    return file || json_is_null(named) ? 0 : -1;
+}
+
+static int read_place(struct reader *reader, const json_t *json, struct dependency_place *place) {
+    place->frames = allocate(reader, json_array_size(json), sizeof *place->frames);
+    if (!place->frames || !json_is_array(json))
+        return -1;
+    place->n_frames = json_array_size(json);
+    for (size_t f = 0; f < place->n_frames; f++)
+        if (read_frame(json_array_get(json, f), &place->frames[f]) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_places(struct reader *reader, const json_t *json) {
+    struct dependencies *all = reader->all;
+    all->places = allocate(reader, json_array_size(json), sizeof *all->places);
+    if (!all->places)
+        return -1;
+    all->n_places = json_array_size(json);
+    for (size_t p = 0; p < all->n_places; p++)
+        if (read_place(reader, json_array_get(json, p), &all->places[p]) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_objects(struct reader *reader, const json_t *json) {
+    struct dependencies *all = reader->all;
+    all->objects = allocate(reader, json_array_size(json), sizeof *all->objects);
+    if (!all->objects)
+        return -1;
+    all->n_objects = json_array_size(json);
+    for (size_t o = 0; o < all->n_objects; o++) {
+        const char *kind, *name;
+        if (json_unpack(json_array_get(json, o), "[s, s]", &kind, &name) != 0)
+            return -1;
+        all->objects[o] = (struct dependency_object){memory_strdup(kind), memory_strdup(name)};
+    }
+    return 0;
+}
+
+static int read_threads(struct reader *reader, const json_t *json) {
+    struct dependencies *all = reader->all;
+    all->threads = allocate(reader, json_array_size(json), sizeof *all->threads);
+    if (!all->threads)
+        return -1;
+    all->n_threads = json_array_size(json);
+    for (size_t t = 0; t < all->n_threads; t++) {
+        const char *name;
+        json_int_t start;
+        int is_made;
+        if (json_unpack(json_array_get(json, t), "[s, I, b]", &name, &start, &is_made) != 0 ||
+            !is_time(start))
+            return -1;
+        all->threads[t] = (struct dependency_thread){memory_strdup(name), (uint64_t)start, is_made};
+    }
+    return 0;
+}
+
+static int read_parts(struct reader *reader, json_t *json) {
+    struct dependencies *all = reader->all;
+    json_t *places, *objects, *threads;
+    json_int_t start_real, records, run, lost;
+    int has_cores, has_wakers;
+    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o}", "start_real_ns",
+                    &start_real, "records", &records, "run_ns", &run, "cores", &all->cores,
+                    "has_cores", &has_cores, "has_wakers", &has_wakers, "lost", &lost, "places",
+                    &places, "objects", &objects, "threads", &threads) != 0 ||
+        records < 0 || lost < 0 || !is_time(run) || all->cores < 1)
+        return -1;
+    all->start_real_ns = (uint64_t)start_real;
+    all->records = (uint64_t)records;
+    all->run_ns = (uint64_t)run;
+    all->lost = (uint64_t)lost;
+    all->has_cores = has_cores;
+    all->has_wakers = has_wakers;
+    int status = read_places(reader, places);
+    status = status ? status : read_objects(reader, objects);
+    return status ? status : read_threads(reader, threads);
+}
+
+static int read_header(struct reader *reader, uint64_t bytes) {
+    char *text = allocate(reader, bytes, 1);
+    if (!text)
+        return corrupt(reader, "header");
+    int status = fread(text, 1, bytes, reader->file) == bytes ? 0 : truncated(reader);
+    json_t *json = status ? NULL : json_parse(text, bytes, 0, &reader->room, NULL);
+    if (!status && (!json || read_parts(reader, json) != 0))
+        status = corrupt(reader, "header");
+    json_decref(json);
+    free(text);
+    return status;
+}
+
+/* ---- the steps ---- */
+
+static bool is_index(uint32_t index, size_t n) {
+    return index == DEPENDENCIES_NONE || index < n;
+}
+
+static const char *check_step(const struct dependencies *all, size_t index,
+                              const uint64_t *now_ns) {
+    const struct dependency_step *step = &all->steps[index];
+    if (step->thread >= all->n_threads || !is_index(step->place, all->n_places) ||
+        !is_index(step->object, all->n_objects))
+        return "a step's thread, place or object";
+    if (step->kind >= STEP_KINDS || step->cause_kind >= LINK_KINDS ||
+        step->limit_kind >= LINK_KINDS || step->witness > WITNESS_DENIES || step->in_call > 1)
+        return "a step's kind";
+    if (!is_index(step->cause, index) || !is_index(step->limit, index))
+        return "a step that depends on itself or on a later one: a cycle";
+    if (step->end_ns < now_ns[step->thread] || !is_time((json_int_t)step->end_ns))
+        return "a step's time";
+    bool is_late =
+        (step->cause != DEPENDENCIES_NONE && all->steps[step->cause].end_ns > step->end_ns) ||
+        (step->limit != DEPENDENCIES_NONE && all->steps[step->limit].end_ns > step->end_ns);
+    return is_late ? "a step that ends before its cause" : NULL;
+}
+
+static int check_steps(struct reader *reader) {
+    const struct dependencies *all = reader->all;
+    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
+    const char *fault = NULL;
+    for (size_t t = 0; t < all->n_threads; t++)
+        now_ns[t] = all->threads[t].start_ns;
+    for (size_t i = 0; i < all->n_steps && !fault; i++) {
+        fault = check_step(all, i, now_ns);
+        if (!fault)
+            now_ns[all->steps[i].thread] = all->steps[i].end_ns;
+    }
+    free(now_ns);
+    return fault ? corrupt(reader, fault) : 0;
+}
+
+static int read_steps(struct reader *reader, uint64_t n) {
+    struct dependencies *all = reader->all;
+    all->steps = allocate(reader, n, sizeof *all->steps);
+    if (!all->steps)
+        return corrupt(reader, "number of steps");
+    all->n_steps = n;
+    if (fread(all->steps, sizeof *all->steps, n, reader->file) != n)
+        return truncated(reader);
+    return check_steps(reader);
+}
+
+/* ---- the file ---- */
+
+static int read_head(struct reader *reader, struct dependencies_head *head) {
+    size_t got = fread(head, 1, sizeof *head, reader->file);
+    if (got < sizeof head->magic ||
+        memcmp(head->magic, DEPENDENCIES_MAGIC, sizeof head->magic) != 0)
+        return error_set(reader->error, "%s: holds no dependencies: " AGAIN, reader->path);
+    if (got < sizeof *head)
+        return truncated(reader);
+    if (head->version != DEPENDENCIES_VERSION)
+        return error_set(reader->error,
+                         "%s: format version %u, this persik reads %d: use the persik that wrote "
+                         "it, or " AGAIN,
+                         reader->path, head->version, DEPENDENCIES_VERSION);
+    uint64_t rest = reader->size - sizeof *head;
+    if (head->text_bytes > rest ||
+        head->n_steps > (rest - head->text_bytes) / sizeof(struct dependency_step))
+        return truncated(reader);
+    if (head->n_steps * sizeof(struct dependency_step) != rest - head->text_bytes ||
+        head->n_steps >= DEPENDENCIES_NONE)
+        return corrupt(reader, "length");
+    return 0;
+}
+
+static int read_all(struct reader *reader) {
+    struct dependencies_head head;
+    int status = read_head(reader, &head);
+    status = status ? status : read_header(reader, head.text_bytes);
+    return status ? status : read_steps(reader, head.n_steps);
+}
+
+struct dependencies *dependencies_load(const char *path, struct error *error) {
+    struct reader reader = {.path = path, .error = error};
+    struct stat status;
+    reader.file = fopen(path, "rbe");
+    if (!reader.file || fstat(fileno(reader.file), &status) != 0 || !S_ISREG(status.st_mode)) {
+        error_set(error, "%s: %s: run `persik critical-path` first", path,
+                  reader.file ? "not a file" : strerror(errno));
+        if (reader.file)
+            fclose(reader.file);
+        return NULL;
+    }
+    reader.size = (uint64_t)status.st_size;
+    reader.room = room_of_file(reader.size);
+    reader.all = memory_alloc(1, sizeof *reader.all);
+    int failed = read_all(&reader);
+    fclose(reader.file);
+    if (failed) {
+        dependencies_free(reader.all);
+        return NULL;
+    }
+    return reader.all;
+}

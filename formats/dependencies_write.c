@@ -1,0 +1,87 @@
+/* struct dependencies -> dependencies.persik. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/output.h"
+#include "formats/dependencies.h"
+#include "formats/dependencies_file.h"
+
+/* JSON holds only UTF-8, and names of a program's need not be. */
+static json_t *write_text(const char *text) {
+    json_t *json = text ? json_string(text) : json_null();
+    return json ? json : json_string("?");
+}
+
+static json_t *write_places(const struct dependencies *all) {
+    json_t *places = json_array();
+    for (size_t p = 0; p < all->n_places; p++) {
+        json_t *frames = json_array();
+        for (size_t f = 0; f < all->places[p].n_frames; f++) {
+            const struct dependency_frame *frame = &all->places[p].frames[f];
+            json_array_append_new(frames, json_pack("[o, o, i]", write_text(frame->function),
+                                                    write_text(frame->file), frame->line));
+        }
+        json_array_append_new(places, frames);
+    }
+    return places;
+}
+
+static json_t *write_objects(const struct dependencies *all) {
+    json_t *objects = json_array();
+    for (size_t o = 0; o < all->n_objects; o++)
+        json_array_append_new(objects, json_pack("[o, o]", write_text(all->objects[o].kind),
+                                                 write_text(all->objects[o].name)));
+    return objects;
+}
+
+static json_t *write_threads(const struct dependencies *all) {
+    json_t *threads = json_array();
+    for (size_t t = 0; t < all->n_threads; t++) {
+        const struct dependency_thread *thread = &all->threads[t];
+        json_array_append_new(threads, json_pack("[o, I, b]", write_text(thread->name),
+                                                 (json_int_t)thread->start_ns, thread->is_made));
+    }
+    return threads;
+}
+
+static char *write_header(const struct dependencies *all) {
+    json_t *json =
+        json_pack("{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o}", "start_real_ns",
+                  (json_int_t)all->start_real_ns, "records", (json_int_t)all->records, "run_ns",
+                  (json_int_t)all->run_ns, "cores", all->cores, "has_cores", all->has_cores,
+                  "has_wakers", all->has_wakers, "lost", (json_int_t)all->lost, "places",
+                  write_places(all), "objects", write_objects(all), "threads", write_threads(all));
+    char *text = json_dumps(json, JSON_COMPACT);
+    json_decref(json);
+    return text;
+}
+
+static bool write_all(FILE *file, const struct dependencies *all, const char *text) {
+    struct dependencies_head head = {
+        .version = DEPENDENCIES_VERSION, .text_bytes = strlen(text), .n_steps = all->n_steps};
+    memcpy(head.magic, DEPENDENCIES_MAGIC, sizeof head.magic);
+    return fwrite(&head, sizeof head, 1, file) == 1 &&
+           fwrite(text, 1, head.text_bytes, file) == head.text_bytes &&
+           fwrite(all->steps, sizeof *all->steps, all->n_steps, file) == all->n_steps;
+}
+
+int dependencies_save(const struct dependencies *all, const char *path, struct error *error) {
+    struct output output;
+    if (output_begin(&output, path) != 0)
+        return error_set(error, "%s: %s: choose a folder you may write to", path, strerror(errno));
+    char *text = write_header(all);
+    bool written = text && write_all(output.file, all, text);
+    free(text);
+    int cause = written ? 0 : errno;
+    if (!written)
+        output_abandon(&output);
+    else if (output_commit(&output) != 0)
+        cause = errno;
+    if (!written || cause)
+        return error_set(error, "%s: %s: make room or choose another folder", path,
+                         strerror(cause));
+    return 0;
+}

@@ -1,0 +1,190 @@
+#include "modelgen/dependencies/call_effects.h"
+
+#include "base/memory.h"
+
+static bool succeeded(const struct trace_record *record) {
+    return !(record->flags & (TRACE_FAILED | TRACE_UNFINISHED));
+}
+
+/* ---- held locks ---- */
+
+static void hold(struct thread_run *is, uint32_t lock) {
+    if (is->n_held < HELD_LOCKS)
+        is->held[is->n_held++] = lock;
+}
+
+static void let_go(struct thread_run *is, uint32_t lock) {
+    for (size_t i = is->n_held; i > 0; i--)
+        if (is->held[i - 1] == lock) {
+            for (; i < is->n_held; i++)
+                is->held[i - 1] = is->held[i];
+            is->n_held--;
+            return;
+        }
+}
+
+/* Older traces do not say which mutex a wait for a condition gives back: it is likely the
+ * innermost.
+ */
+static uint32_t mutex_of_wait(const struct run_state *run, const struct thread_run *is,
+                              const struct trace_record *wait) {
+    for (size_t i = is->n_held; i > 0 && wait->value != 0; i--)
+        if (trace_mutex_value(run_state_object(run, is->held[i - 1])->address) == wait->value)
+            return is->held[i - 1];
+    return is->n_held > 0 ? is->held[is->n_held - 1] : DEPENDENCIES_NONE;
+}
+
+/* ---- what it must have waited for ---- */
+
+static struct limit limit_by(struct giver giver, uint32_t thread, enum link_kind link) {
+    bool is_other = giver.step != DEPENDENCIES_NONE && giver.thread != thread;
+    return is_other ? (struct limit){giver.step, link}
+                    : (struct limit){DEPENDENCIES_NONE, LINK_NONE};
+}
+
+static struct limit take_lock(struct thread_run *is, uint32_t thread, struct sync_object *object,
+                              uint32_t index, enum api_op op) {
+    bool reads = op == OP_RDLOCK || op == OP_TRYRDLOCK || op == OP_TIMEDRDLOCK;
+    bool writes = op == OP_WRLOCK || op == OP_TRYWRLOCK || op == OP_TIMEDWRLOCK;
+    hold(is, index);
+    object->written = writes;
+    return limit_by(reads ? object->write : object->release, thread, LINK_LOCK);
+}
+
+struct limit call_effects_take(struct run_state *run, uint32_t thread,
+                               const struct trace_record *record, uint32_t index) {
+    struct thread_run *is = &run->threads[thread];
+    struct sync_object *object = run_state_object(run, index);
+    const struct limit none = {DEPENDENCIES_NONE, LINK_NONE};
+    if (!object || (!succeeded(record) && !trace_is_condition_wait(record)))
+        return none;
+    if (trace_is_condition_wait(record)) {
+        const struct sync_object *mutex = run_state_object(run, is->mutex);
+        if (!mutex)
+            return none;
+        hold(is, is->mutex);
+        return limit_by(mutex->release, thread, LINK_LOCK);
+    }
+    switch (trace_op(record)) {
+    case OP_LOCK:
+    case OP_TRYLOCK:
+    case OP_TIMEDLOCK:
+    case OP_RDLOCK:
+    case OP_TRYRDLOCK:
+    case OP_TIMEDRDLOCK:
+    case OP_WRLOCK:
+    case OP_TRYWRLOCK:
+    case OP_TIMEDWRLOCK:
+        return take_lock(is, thread, object, index, trace_op(record));
+    case OP_ACQUIRE:
+    case OP_TRYACQUIRE:
+    case OP_TIMEDACQUIRE:
+        return object->counts ? limit_by(tokens_take(&object->given), thread, LINK_PERMIT) : none;
+    case OP_GET:
+    case OP_TRYGET:
+        object->signal = (struct giver){thread, step_log_last(&run->log, thread), 0};
+        if (object->is_bounded)
+            tokens_give(&object->room, object->signal);
+        return object->counts ? limit_by(tokens_take(&object->given), thread, LINK_ITEM) : none;
+    case OP_PUT:
+    case OP_TRYPUT:
+        return object->is_bounded ? limit_by(tokens_take(&object->room), thread, LINK_SPACE) : none;
+    case OP_BARRIER: /* also who came last would have waited for the others */
+        return limit_by(object->opened, DEPENDENCIES_NONE, LINK_BARRIER);
+    default:
+        return none;
+    }
+}
+
+/* ---- what it gives ---- */
+
+/* A barrier is a thread of its own that all who come keep from its next step: the one that lets
+ * them go on depends on each of them, whoever is last. */
+static void arrive(struct run_state *run, struct sync_object *object, struct giver arrival) {
+    if (object->gate == DEPENDENCIES_NONE)
+        object->gate = step_log_thread(&run->log, memory_strdup("barrier"), arrival.time_ns, true);
+    struct dependency_step step = {.kind = STEP_BLOCKED,
+                                   .thread = object->gate,
+                                   .place = DEPENDENCIES_NONE,
+                                   .object = DEPENDENCIES_NONE,
+                                   .cause = arrival.step,
+                                   .cause_kind = LINK_BARRIER,
+                                   .limit = DEPENDENCIES_NONE};
+    uint32_t gate_step = step_log_end(&run->log, step, arrival.time_ns);
+    object->arrived++;
+    if (object->parties == 0 || object->arrived % object->parties == 0)
+        object->opened = (struct giver){arrival.thread, gate_step, arrival.time_ns};
+}
+
+static void begin_condition_wait(struct run_state *run, struct thread_run *is,
+                                 const struct trace_record *record, struct giver now) {
+    is->is_signalled = false;
+    is->mutex = mutex_of_wait(run, is, record);
+    struct sync_object *mutex = run_state_object(run, is->mutex);
+    if (!mutex)
+        return;
+    mutex->release = now;
+    let_go(is, is->mutex);
+}
+
+static void unlock(struct thread_run *is, struct sync_object *object, uint32_t index,
+                   struct giver now) {
+    object->release = now;
+    if (object->written)
+        object->write = now;
+    object->written = false;
+    let_go(is, index);
+}
+
+static void send(struct run_state *run, const struct trace_record *record, struct giver now) {
+    run->sender = now;
+    run->sender_until_ns = trace_end_ns(record);
+}
+
+void call_effects_give(struct run_state *run, uint32_t thread, const struct trace_record *record,
+                       uint32_t index, uint32_t step) {
+    struct thread_run *is = &run->threads[thread];
+    struct sync_object *object = run_state_object(run, index);
+    struct giver now = {thread, step, record->start_ns};
+    if (!object)
+        return;
+    if (trace_is_condition_wait(record)) {
+        begin_condition_wait(run, is, record, now);
+        return;
+    }
+    switch (trace_op(record)) {
+    case OP_INIT:
+        sync_object_begin(object, record->value);
+        break;
+    case OP_UNLOCK:
+    case OP_RWUNLOCK:
+        unlock(is, object, index, now);
+        break;
+    case OP_SIGNAL:
+    case OP_BROADCAST:
+        object->signal = now;
+        break;
+    case OP_RELEASE:
+    case OP_PUT:
+    case OP_TRYPUT:
+        object->release = now;
+        if (object->counts && succeeded(record))
+            tokens_give(&object->given, now);
+        break;
+    case OP_BARRIER:
+        arrive(run, object, now);
+        break;
+    case OP_ONCE:
+        if (object->doer.thread == DEPENDENCIES_NONE)
+            object->doer = (struct giver){thread, DEPENDENCIES_NONE, now.time_ns};
+        break;
+    case OP_WRITE:
+    case OP_SEND:
+    case OP_CONNECT:
+    case OP_CLOSE:
+        send(run, record, now);
+        break;
+    default:
+        break;
+    }
+}

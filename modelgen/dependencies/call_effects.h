@@ -1,0 +1,23 @@
+/* What a call lets others do, and what it must have waited for. */
+#ifndef PERSIK_MODELGEN_DEPENDENCIES_CALL_EFFECTS_H
+#define PERSIK_MODELGEN_DEPENDENCIES_CALL_EFFECTS_H
+
+#include "modelgen/dependencies/run_state.h"
+
+/* A step without which the thread could not have gone on with what it asked for. */
+struct limit {
+    uint32_t step; /* DEPENDENCIES_NONE: nothing limits it */
+    enum link_kind link;
+};
+
+/* The thread has just got what the call asks for: a lock, a permit, an item. Also where it did not
+ * have to wait, as it would have to if others were slower. */
+struct limit call_effects_take(struct run_state *run, uint32_t thread,
+                               const struct trace_record *record, uint32_t object);
+
+/* The thread makes the call now; `step` is the one that ends here. What it gives others is there
+ * from now on. */
+void call_effects_give(struct run_state *run, uint32_t thread, const struct trace_record *record,
+                       uint32_t object, uint32_t step);
+
+#endif

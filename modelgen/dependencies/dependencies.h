@@ -1,0 +1,21 @@
+/* A trace as a graph of dependencies (formats/dependencies.h): goes through the whole run once, in
+ * the order of time, and ends a step of a thread wherever something happens to it.
+ *
+ *   thread_moments   what happens to a thread next
+ *   sync_state       who let others go on last, by each lock, condition, semaphore, queue
+ *   call_effects     what calls give to others, and what they must have waited for
+ *   wait_cause       what ended a wait
+ *   step_log         the steps */
+#ifndef PERSIK_MODELGEN_DEPENDENCIES_DEPENDENCIES_H
+#define PERSIK_MODELGEN_DEPENDENCIES_DEPENDENCIES_H
+
+#include "formats/dependencies.h"
+#include "formats/facts.h"
+#include "formats/trace.h"
+
+/* `facts` may be NULL: objects are then called by where they are used. The caller frees it with
+ * dependencies_free(). Time: linear in the trace, but for the logarithm of the number of threads.
+ */
+struct dependencies *dependencies_of_trace(const struct trace *trace, const struct facts *facts);
+
+#endif

@@ -1,0 +1,286 @@
+/* The longest path through steps written by hand, and the file that keeps them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "critical-path/critical_path.h"
+#include "formats/dependencies.h"
+#include "tests/unit/scratch_folder.h"
+
+#define NONE DEPENDENCIES_NONE
+
+enum { MAIN, WORKER, THREADS };
+enum { IN_MAIN, IN_WORK, PLACES };
+enum { LOCK, OBJECTS };
+
+static struct dependencies *new_run(void) {
+    struct dependencies *all = memory_alloc(1, sizeof *all);
+    *all = (struct dependencies){.cores = 2,
+                                 .has_cores = true,
+                                 .has_wakers = true,
+                                 .n_threads = THREADS,
+                                 .n_places = PLACES,
+                                 .n_objects = OBJECTS};
+    all->threads = memory_alloc(THREADS, sizeof *all->threads);
+    all->places = memory_alloc(PLACES, sizeof *all->places);
+    all->objects = memory_alloc(OBJECTS, sizeof *all->objects);
+    for (int t = 0; t < THREADS; t++)
+        all->threads[t].name = memory_strdup(t == MAIN ? "main" : "work");
+    for (int p = 0; p < PLACES; p++) {
+        all->places[p].n_frames = 1;
+        all->places[p].frames = memory_alloc(1, sizeof *all->places[p].frames);
+        all->places[p].frames[0] = (struct dependency_frame){
+            memory_strdup(p == IN_MAIN ? "main" : "work"), memory_strdup("t.c"), 10 + p};
+    }
+    all->objects[LOCK] =
+        (struct dependency_object){memory_strdup("mutex"), memory_strdup("struct jobs.lock")};
+    all->steps = memory_alloc(16, sizeof *all->steps);
+    return all;
+}
+
+static struct dependency_step *add(struct dependencies *all, int thread, int place,
+                                   enum step_kind kind, uint64_t end_ns) {
+    struct dependency_step *step = &all->steps[all->n_steps++];
+    *step = (struct dependency_step){.end_ns = end_ns,
+                                     .kind = kind,
+                                     .thread = (uint32_t)thread,
+                                     .place = (uint32_t)place,
+                                     .object = NONE,
+                                     .cause = NONE,
+                                     .limit = NONE};
+    return step;
+}
+
+/* MAIN computes 100, then waits for WORKER, which sleeps 700 from the start with the lock and whose
+ * release MAIN gets 10 later; MAIN computes 90 more. */
+static struct dependencies *two_threads(void) {
+    struct dependencies *all = new_run();
+    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 100);
+    add(all, WORKER, IN_WORK, STEP_SLEEP, 700)->object = LOCK;
+    struct dependency_step *wait = add(all, MAIN, IN_MAIN, STEP_BLOCKED, 710);
+    wait->cause = 1;
+    wait->cause_kind = LINK_LOCK;
+    wait->object = LOCK;
+    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 800);
+    all->run_ns = 800;
+    return all;
+}
+
+static double predict(const struct dependencies *all, const char *change) {
+    struct error error;
+    struct scale scale;
+    char *text = memory_strdup(change);
+    assert_int_equal(scale_read(text, &scale, &error), 0);
+    double end_ns = critical_path_predict(all, &scale, 1);
+    assert_true(scale.n_steps > 0);
+    free(text);
+    return end_ns;
+}
+
+static void the_path_follows_what_ended_the_wait(void **state) {
+    (void)state;
+    struct error error;
+    struct dependencies *all = two_threads();
+    struct critical_path *path = critical_path_find(all, &error);
+    assert_true(path->checks.traced_ns == 800 && path->checks.as_recorded_ns == 800);
+    assert_int_equal(path->rows[0].subject, PATH_SLEEPING);
+    assert_string_equal(path->rows[0].name, "work (t.c:11)");
+    assert_true(path->rows[0].path_ns == 700 && path->rows[0].least_slack_ns == 0);
+    assert_true(path->threads[WORKER].path_ns == 700 && path->threads[MAIN].path_ns == 100);
+    assert_int_equal(path->objects[LOCK].handed, 1);
+    assert_true(path->objects[LOCK].held_ns == 700);
+    assert_true(path->checks.explained_ns == path->checks.blocked_ns);
+    critical_path_free(path);
+    dependencies_free(all);
+}
+
+/* MAIN's first 100 may take 600 more before anybody notices. */
+static void slack_is_what_the_end_does_not_notice(void **state) {
+    (void)state;
+    struct error error;
+    struct dependencies *all = two_threads();
+    double slack_ns = 0;
+    all->steps[0].place = NONE; /* a row of its own, by the thread's name */
+    struct critical_path *path = critical_path_find(all, &error);
+    for (size_t r = 0; r < path->n_rows; r++)
+        if (path->rows[r].subject == PATH_COMPUTING && strcmp(path->rows[r].name, "main") == 0) {
+            slack_ns = path->rows[r].least_slack_ns;
+        }
+    assert_true(slack_ns == 610);
+    critical_path_free(path);
+    dependencies_free(all);
+}
+
+static void changed_weights_move_the_path(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    assert_true(predict(all, "sleep:work=0.5") == 350 + 10 + 90);
+    assert_true(predict(all, "lock:jobs.lock=0.5") == 350 + 10 + 90);
+    assert_true(predict(all, "sleep:work=0") == 100 + 90); /* then nobody is waited for */
+    assert_true(predict(all, "main=2") == 700 + 10 + 180);
+    assert_true(predict(all, "main=10") == 1000 + 900);
+    dependencies_free(all);
+}
+
+/* What nobody waited for holds all the same when the others are faster. */
+static void a_limit_binds_when_it_is_later(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    all->steps[2].cause = NONE;
+    all->steps[2].kind = STEP_SLEEP;
+    all->steps[2].limit = 1;
+    all->steps[2].limit_kind = LINK_PERMIT;
+    assert_true(predict(all, "sleep:main=0") == 700 + 90);
+    dependencies_free(all);
+}
+
+static void changes_that_make_no_sense_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"work",     "=1",      "work=",     "work=-1",
+                                        "work=inf", "work=1x", "sleep:=0.5"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct scale scale;
+        struct error error = {0};
+        char *text = memory_strdup(texts[i]);
+        assert_int_equal(scale_read(text, &scale, &error), -1);
+        assert_true(error.text[0] != '\0');
+        free(text);
+    }
+}
+
+static void no_steps_are_no_path(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct dependencies *all = new_run();
+    assert_null(critical_path_find(all, &error));
+    dependencies_free(all);
+}
+
+/* ---- the file ---- */
+
+static char path[160];
+
+static void save(const struct dependencies *all) {
+    struct error error;
+    snprintf(path, sizeof path, "%s/dependencies.persik", scratch_folder);
+    assert_int_equal(dependencies_save(all, path, &error), 0);
+}
+
+static void assert_refused(const char *what) {
+    struct error error = {0};
+    assert_null(dependencies_load(path, &error));
+    if (!strstr(error.text, what))
+        fail_msg("'%s' does not say '%s'", error.text, what);
+}
+
+static void what_is_saved_is_loaded(void **state) {
+    (void)state;
+    struct error error;
+    struct dependencies *all = two_threads();
+    all->start_real_ns = 77;
+    all->records = 5;
+    save(all);
+    struct dependencies *again = dependencies_load(path, &error);
+    if (!again)
+        fail_msg("%s", error.text);
+    assert_int_equal(again->n_steps, all->n_steps);
+    assert_memory_equal(again->steps, all->steps, all->n_steps * sizeof *all->steps);
+    assert_string_equal(again->places[IN_WORK].frames[0].function, "work");
+    assert_string_equal(again->objects[LOCK].name, "struct jobs.lock");
+    assert_true(again->start_real_ns == 77 && again->records == 5 && again->has_wakers);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    dependencies_free(again);
+    dependencies_free(all);
+}
+
+static void a_step_that_depends_on_a_later_one_is_refused(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    all->steps[1].cause = 2;
+    save(all);
+    assert_refused("cycle");
+    all->steps[1].cause = NONE;
+    all->steps[2].cause = 2;
+    save(all);
+    assert_refused("cycle");
+    all->steps[2].cause = 1;
+    all->steps[1].end_ns = 720; /* behind the end of the wait that it ended */
+    save(all);
+    assert_refused("before its cause");
+    dependencies_free(all);
+}
+
+static void indices_are_checked(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    all->steps[0].thread = THREADS;
+    save(all);
+    assert_refused("thread");
+    all->steps[0].thread = MAIN;
+    all->steps[0].place = PLACES;
+    save(all);
+    assert_refused("place");
+    all->steps[0].place = IN_MAIN;
+    all->steps[3].end_ns = 709;
+    save(all);
+    assert_refused("time");
+    dependencies_free(all);
+}
+
+static void every_cut_is_noticed(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    save(all);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    for (off_t size = 8; size < status.st_size; size++) {
+        save(all);
+        assert_int_equal(truncate(path, size), 0);
+        assert_refused("truncated");
+    }
+    assert_int_equal(truncate(path, 3), 0);
+    assert_refused("holds no dependencies");
+    dependencies_free(all);
+}
+
+static void a_newer_version_is_refused_by_number(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    save(all);
+    FILE *file = fopen(path, "r+b");
+    uint32_t version = DEPENDENCIES_VERSION + 1;
+    fseek(file, 8, SEEK_SET);
+    assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
+    fclose(file);
+    assert_refused("format version 2");
+    dependencies_free(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_path_follows_what_ended_the_wait),
+        cmocka_unit_test(slack_is_what_the_end_does_not_notice),
+        cmocka_unit_test(changed_weights_move_the_path),
+        cmocka_unit_test(a_limit_binds_when_it_is_later),
+        cmocka_unit_test(changes_that_make_no_sense_are_refused),
+        cmocka_unit_test(no_steps_are_no_path),
+        cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(a_step_that_depends_on_a_later_one_is_refused),
+        cmocka_unit_test(indices_are_checked),
+        cmocka_unit_test(every_cut_is_noticed),
+        cmocka_unit_test(a_newer_version_is_refused_by_number),
+    };
+    return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
+}
