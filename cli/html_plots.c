@@ -96,6 +96,8 @@ static void add_points(struct drawn_series *drawn, const struct forecast *foreca
         point.note = json_string_value(json_object_get(row->json, "no_figures"));
         if (!point.note && !isfinite(point.y))
             point.note = json_string_value(json_object_get(row->json, "load"));
+        if (!point.note && forecast->axis == ALONG_ORDER)
+            point.note = row->label;
         *VECTOR_ADD(&drawn->points) = point;
     }
 }
@@ -267,11 +269,13 @@ void html_forecast_plots(FILE *out, const struct html_report *report,
     } else {
         print_refusals(out, forecast);
     }
-    if (report->figures) {
+    if (report->figures && forecast->n_rows > 1) {
         html_print(out, "<details><summary>All %zu configurations, as a table</summary>\n",
                    forecast->n_rows);
         table_print_html(report->figures, NULL, out);
         html_print(out, "</details>\n");
+    } else if (report->figures) {
+        table_print_html(report->figures, NULL, out);
     }
     page_section_end(out);
 }

@@ -93,12 +93,14 @@ static bool is_first_with_x(const struct forecast *forecast, size_t i) {
 }
 
 static void print_limits(FILE *out, const struct forecast *forecast) {
-    html_print(out,
-               "<p class=\"lead\">What is used most in each configuration: cores, the threads "
-               "of a pool (the share of the run in which they compute), locks and disks. What "
-               "nears 100 %% is what limits.</p>\n<div class=\"wide\"><table><thead><tr>"
-               "<th scope=\"col\">%s</th>",
-               forecast_axis_title(forecast->axis));
+    html_print(
+        out,
+        "<p class=\"lead\">What is used most in each configuration: cores, the threads "
+        "of a pool (the share of the run in which they compute), locks and disks. What "
+        "nears 100 %% is what limits; <code>persik bottleneck</code> tells what relieving it "
+        "would gain.</p>\n<div class=\"wide\"><table><thead><tr>"
+        "<th scope=\"col\">%s</th>",
+        forecast_axis_title(forecast->axis));
     for (size_t s = 0; s < forecast->n_series; s++)
         html_print(out, "<th scope=\"col\">%s</th>",
                    *forecast->labels[s] ? forecast->labels[s] : "most used");
