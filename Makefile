@@ -42,7 +42,7 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base html critical-path debuginfo host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
+STAGES    := base critical-path debuginfo html host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)

@@ -107,8 +107,8 @@ static const struct argp predict_argp = {
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
            "  persik predict --clients 1,16,64 --think 10ms\n"
-           "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n"
-           "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n",
+           "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n"
+           "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n",
     .children = children,
 };
 
@@ -520,9 +520,8 @@ static int write_html(const struct predict_options *options, const struct model 
     report.model = model;
     report.prediction = json;
     report.figures = table;
-    /* A model from elsewhere may be of another program than what was recorded here. */
-    const char *directory = options->simulation.model ? NULL : options->common.directory;
-    int status = html_report_of(options->html, directory, options->measurements, report, error);
+    int status = html_report_of(options->html, options->common.directory, options->measurements,
+                                report, error);
     json_decref(json);
     table_free(table);
     return status;

@@ -279,6 +279,11 @@ static int apply_names(const struct thread_choice *choice, const struct model *m
             return error_set(error, "--threads: the model has no pool '%s': name one of %s",
                              choice->names[i], pools);
         }
+        if (model->pools[pool].per_task)
+            return error_set(error,
+                             "--threads: a thread of %s is made for each task, so that their "
+                             "number follows the load: leave it out",
+                             choice->names[i]);
         sizes[pool] = choice->counts[i];
         given[pool] = true;
     }
@@ -320,6 +325,12 @@ static int apply_all(const struct model *model, int threads, int *sizes, struct 
                          "--threads %d: the program has one thread, there are none to have more "
                          "of: leave --threads out",
                          threads);
+    for (size_t i = 0; i < model->n_pools; i++)
+        if (model->pools[i].per_task)
+            return error_set(error,
+                             "--threads %d: the program makes a thread of %s for each task, so "
+                             "that their number follows the load: leave --threads out",
+                             threads, model->pools[i].name);
     char pools[512];
     list_pools(model, pools, sizeof pools);
     return error_set(error,

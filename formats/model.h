@@ -282,7 +282,7 @@ enum node_kind {
     NODE_PASS,       /* order: this thread's number has passed */
     NODE_COLLECT,    /* order: waits until the lowest number not yet collected has passed */
     NODE_STATEMENTS, /* monitor: carries out the statements of its section number `section` */
-    NODE_CREATE,     /* starts all threads of `target_pool` that are not running */
+    NODE_CREATE,     /* starts all threads of `target_pool` that are not running; one per task */
     NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
     NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
     NODE_IO,         /* with a disk object: `operations` requests, one after the other; without:
@@ -377,6 +377,8 @@ struct pool {
     bool scales;           /* --threads N changes it */
     bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
     bool with_creator;     /* its first thread is the one that creates them, at work */
+    bool per_task;         /* its creator makes one for each task, which becomes that thread's: as
+                            * many as are needed, whatever `threads` says */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */

@@ -278,7 +278,10 @@ void build_log_name_recognised(struct build *build) {
 /* ---- pools ---- */
 
 static void log_pool(const char *pass, const struct thread_pool *pool) {
-    decision(pass, pool->name, pool->scales ? "follows --threads" : "stays as it is",
+    decision(pass, pool->name,
+             pool->scales     ? "follows --threads"
+             : pool->per_task ? "follows the tasks"
+                              : "stays as it is",
              "%zu threads, %d at a time%s%s%s: %s", pool->n_threads, pool->size,
              pool->team ? ", an OpenMP team" : "",
              pool->with_creator ? ", one is the creator itself" : "",

@@ -125,7 +125,10 @@ void form_dump_pools(const struct build *build, FILE *out) {
     for (size_t p = 0; p < build->pools.n_pools; p++) {
         const struct thread_pool *pool = &build->pools.pools[p];
         fprintf(out, "pool %zu: %s, %d at a time, %s (%s), created by pool %d, cpu %.0f ns\n", p,
-                pool->name, pool->size, pool->scales ? "follows --threads" : "stays as it is",
+                pool->name, pool->size,
+                pool->scales     ? "follows --threads"
+                : pool->per_task ? "follows the tasks"
+                                 : "stays as it is",
                 pool->why ? pool->why : "?", pool->creator, pool->cpu_ns);
         fprintf(out, "  threads:");
         for (size_t i = 0; i < pool->n_threads; i++)

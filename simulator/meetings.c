@@ -83,8 +83,39 @@ static void revive(struct engine *engine, struct thread *thread) {
     engine->alive[thread->pool]++;
 }
 
+static struct thread *resting_thread(const struct engine *engine, int pool) {
+    const struct plan_pool *planned = &engine->plan->pools[pool];
+    for (int i = 0; i < planned->threads; i++) {
+        struct thread *thread = &engine->threads[planned->first_thread + i];
+        if (thread->state == THREAD_UNBORN || thread->state == THREAD_ENDED)
+            return thread;
+    }
+    return NULL;
+}
+
+/* The creator's task becomes the new thread's. Where as many live as may, one has to end first. */
+static enum progress create_for_task(struct engine *engine, struct thread *creator, int pool) {
+    struct thread *created = resting_thread(engine, pool);
+    if (!created) {
+        wait_list_append(&engine->joiners[pool], creator);
+        cpu_block(engine, creator);
+        return PROGRESS_WAITS;
+    }
+    if (created->state == THREAD_ENDED)
+        revive(engine, created);
+    created->birth_ns = creator->birth_ns;
+    created->client = creator->client;
+    created->item_kind = creator->item_kind;
+    creator->birth_ns = NAN;
+    creator->client = PLAN_NONE;
+    cpu_wake(engine, created, creator);
+    return PROGRESS_YES;
+}
+
 enum progress pool_create(struct engine *engine, struct thread *thread, int pool) {
     const struct plan_pool *planned = &engine->plan->pools[pool];
+    if (planned->per_task)
+        return create_for_task(engine, thread, pool);
     begin_round(engine, pool);
     for (int i = 0; i < planned->threads; i++) {
         struct thread *created = &engine->threads[planned->first_thread + i];
@@ -116,8 +147,10 @@ enum progress pool_leave(struct engine *engine, struct thread *thread) {
     engine->alive[thread->pool]--;
     if (engine->plan->pools[thread->pool].awake)
         leave_round(engine, thread->pool);
+    struct wait_list *joiners = &engine->joiners[thread->pool];
+    if (engine->plan->pools[thread->pool].per_task && joiners->head)
+        wait_wake(engine, NULL, joiners->head);
     if (engine->alive[thread->pool] == 0) {
-        const struct wait_list *joiners = &engine->joiners[thread->pool];
         for (struct thread *waits = joiners->head; waits; waits = waits->next)
             waits->is_awake = engine->plan->pools[thread->pool].awake;
         while (joiners->head)

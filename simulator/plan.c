@@ -6,9 +6,10 @@
 
 #include "base/memory.h"
 
-#define MAX_THREADS 100000
-#define MAX_CORES   100000
-#define MAX_CLIENTS 1000000
+#define MAX_THREADS   100000
+#define MOST_PER_TASK 1000 /* threads of a pool that live at a time, where each has a task */
+#define MAX_CORES     100000
+#define MAX_CLIENTS   1000000
 
 /* The arrays of a plan while they grow. */
 struct builder {
@@ -323,18 +324,22 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
     plan->pools = memory_alloc((size_t)plan->n_pools, sizeof *plan->pools);
     for (int i = 0; i < plan->n_pools; i++) {
         const struct pool *pool = &builder->model->pools[i];
+        int threads = builder->pool_threads[i];
+        if (pool->per_task && threads < MOST_PER_TASK)
+            threads = MOST_PER_TASK;
         plan->pools[i] = (struct plan_pool){
-            .threads = builder->pool_threads[i],
+            .threads = threads,
             .first_thread = plan->n_threads,
             .entry = pool->entry,
             .at_start = pool->at_start,
             .with_creator = pool->with_creator,
+            .per_task = pool->per_task,
             .awake = pool->awake && builder->pool_threads[i] <= plan->cores,
             .sleep_ns = builder->pool_threads[i] <= plan->cores ? 0 : pool->sleep_cpu_ns,
             .displaces_per_ns = pool->displaces_per_ns,
             .refill = {pool->n_refill, pool->refill},
         };
-        plan->n_threads += builder->pool_threads[i];
+        plan->n_threads += threads;
     }
 }
 

@@ -303,6 +303,11 @@ void lower_calls_of_threads(struct writer *writer, size_t index, const struct tr
         return;
     int pool = writer->in->pools->pool_of[other];
     int size = writer->in->pools->pools[pool].size;
+    if (writer->in->pools->pools[pool].per_task) {
+        if (kind == NODE_CREATE)
+            writer_add_step(writer, kind, index, record->start_ns, end)->target_pool = pool;
+        return;
+    }
     int *count = kind == NODE_CREATE ? writer->created : writer->joined;
     int number = count[pool]++ % size;
     if (kind == NODE_JOIN && number == 0)

@@ -12,6 +12,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/threads/pipeline_stages.h"
+#include "modelgen/threads/task_threads.h"
 
 struct pool_list {
     struct thread_pool *items;
@@ -240,7 +241,8 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
     int best = MODEL_NONE;
     for (size_t i = 0; i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creator < 0 || told[i].fixed || (any_from_source && !told[i].creation))
+        if (pool->creator < 0 || pool->per_task || told[i].fixed ||
+            (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
         bool bounded = is_bounded(told[i].least, told[i].most);
@@ -257,6 +259,8 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
                         const struct thread_pool *busiest, double asked) {
+    if (pool->per_task)
+        return;
     if (pool->team && pool->team->is_default) {
         pool->scales = true;
         pool->why = "its parallel region takes the usual number of threads";
@@ -333,6 +337,21 @@ double thread_pools_asked(const struct thread_pool *pool) {
     return asked_for(pool->size, pool->factor, pool->offset);
 }
 
+/* ---- threads that are made for a task ---- */
+
+static void find_task_pools(const struct trace *trace, struct thread_pools *pools) {
+    bool *made_for_task = task_threads_find(trace);
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        struct thread_pool *pool = &pools->pools[p];
+        pool->per_task = !pool->team && !pool->with_creator && pool->n_threads > 1;
+        for (size_t i = 0; i < pool->n_threads; i++)
+            pool->per_task &= made_for_task[pool->threads[i]];
+        if (pool->per_task)
+            pool->why = "one is made for each task: as many live as there are tasks under way";
+    }
+    free(made_for_task);
+}
+
 /* ---- the pools ---- */
 
 /* Per thread: the number of its pool, were there no stages. */
@@ -406,6 +425,7 @@ struct thread_pools thread_pools_find(const struct trace *trace, const struct te
     free(joined_ns);
     pools.pools = list.items;
     pools.n_pools = list.count;
+    find_task_pools(trace, &pools);
     decide_scaling(trace, facts, &pools);
     return pools;
 }

@@ -6,15 +6,19 @@
  *   accept   each thread accepts for itself
  *   epoll    main accepts, and gives connections in turn to the threads, each with its event loop
  *   shared   main accepts; all threads wait for the same connections
+ *   thread   main accepts, and makes a thread for each connection, which ends with it
+ *   limited  the same, with at most THREADS at a time
+ *   kept     as `thread`, but connections are for many requests
  *   udp      each thread receives datagrams from the same socket
  *   udp-poll each thread waits for the same socket by poll(), then tries to receive
  *   udp-own  each thread has a socket of its own for the port, and an event loop
  *
  * A request is a line of REQUEST_BYTES: how many rounds to compute. The answer is as long. With
- * `queue` and `accept` a connection is for one request, else for many. */
+ * `queue`, `accept`, `thread` and `limited` a connection is for one request, else for many. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -177,6 +181,44 @@ static void accept_into_loops(int n_loops, unsigned how) {
     eventfd_write(stop_event, 1);
 }
 
+/* ---- a thread for each connection ---- */
+
+static sem_t may_live; /* in `limited` */
+
+static void *serve_one_and_end(void *connection) {
+    serve((int)(long)connection);
+    close((int)(long)connection);
+    return NULL;
+}
+
+static void *serve_limited(void *connection) {
+    serve_one_and_end(connection);
+    sem_post(&may_live);
+    return NULL;
+}
+
+static void *serve_all_and_end(void *connection) {
+    while (serve((int)(long)connection))
+        ;
+    close((int)(long)connection);
+    return NULL;
+}
+
+static void accept_into_threads(void *(*routine)(void *)) {
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (;;) {
+        if (routine == serve_limited)
+            sem_wait(&may_live);
+        pthread_t thread;
+        long connection = accept(listener, NULL, NULL);
+        if (connection < 0)
+            return;
+        check(pthread_create(&thread, &detached, routine, (void *)connection) == 0, "a thread");
+    }
+}
+
 /* ---- datagrams ---- */
 
 static int sockets[THREADS];
@@ -270,15 +312,18 @@ static void tell_port(const char *port_file, bool udp) {
 static const struct kind {
     const char *name;
     void *(*routine)(void *);
-    bool udp, has_own; /* each thread has its own loop */
+    bool udp, has_own, makes_threads; /* each thread has its own loop; for each connection */
 } kinds[] = {
-    {"queue", take_connections, false, false},
-    {"accept", accept_connections, false, false},
-    {"epoll", run_loop, false, true},
-    {"shared", run_shared_loop, false, false},
-    {"udp", receive_datagrams, true, false},
-    {"udp-poll", poll_datagrams, true, false},
-    {"udp-own", loop_over_datagrams, true, true},
+    {"queue", take_connections, false, false, false},
+    {"accept", accept_connections, false, false, false},
+    {"epoll", run_loop, false, true, false},
+    {"shared", run_shared_loop, false, false, false},
+    {"thread", serve_one_and_end, false, false, true},
+    {"limited", serve_limited, false, false, true},
+    {"kept", serve_all_and_end, false, false, true},
+    {"udp", receive_datagrams, true, false, false},
+    {"udp-poll", poll_datagrams, true, false, false},
+    {"udp-own", loop_over_datagrams, true, true, false},
 };
 
 static const struct kind *kind_named(const char *name) {
@@ -312,15 +357,18 @@ int main(int argc, char **argv) {
     else
         listen_on_free_port();
     start_loops(kind, threads);
+    sem_init(&may_live, 0, (unsigned)threads);
     pthread_t workers[THREADS];
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads && !kind->makes_threads; i++)
         pthread_create(&workers[i], NULL, kind->routine, &loops[kind->has_own ? i : 0]);
     tell_port(argv[3], kind->udp);
-    if (kind->routine == take_connections)
+    if (kind->makes_threads)
+        accept_into_threads(kind->routine);
+    else if (kind->routine == take_connections)
         accept_into_queue();
     else if (kind->routine == run_loop || kind->routine == run_shared_loop)
         accept_into_loops(kind->has_own ? threads : 1, kind->has_own ? 0 : EPOLLONESHOT);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads && !kind->makes_threads; i++)
         pthread_join(workers[i], NULL);
     return 0;
 }

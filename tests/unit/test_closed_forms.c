@@ -112,6 +112,53 @@ static void test_arrivals_dealt_to_two_are_two_mm1(void **state) {
     assert_within_intervals(model, open_run, response, 0.7 * MS / (1 - 0.7), 0.08);
 }
 
+/* Whoever takes a customer makes a thread that serves it. At most so many live at a time (0: as
+ * many as come). */
+static struct model *build_thread_for_each(int cores, double arrival_mean_ns, double service_ns,
+                                           int most) {
+    struct model *model = build_model(cores);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = exponential(arrival_mean_ns);
+    int permits = build_object(model, OBJECT_TOKENS, most);
+    int creator = build_pool(model, 1, true), made = build_pool(model, 1, false);
+    model->pools[made].per_task = true;
+    model->pools[made].scales = false;
+    int at = model->pools[creator].entry;
+    if (most > 0)
+        at = build_next(model, at, constant(0), NODE_ACQUIRE, permits);
+    int get = build_next(model, at, constant(0), NODE_GET, queue);
+    int create = build_next(model, get, constant(0), NODE_CREATE, MODEL_NONE);
+    model->nodes[create].target_pool = made;
+    build_edge(model, create, most > 0 ? at : get);
+    int done = build_next(model, model->pools[made].entry, exponential(service_ns), NODE_TASK_END,
+                          MODEL_NONE);
+    if (most > 0)
+        done = build_next(model, done, constant(0), NODE_RELEASE, permits);
+    build_next(model, done, constant(0), NODE_END, MODEL_NONE);
+    return model;
+}
+
+static void test_a_thread_for_each_task_is_mm_infinity(void **state) {
+    (void)state;
+    struct model *model = build_thread_for_each(32, 0.25 * MS, 1 * MS, 0);
+    assert_within_intervals(model, open_run, response, 1 * MS, 0.02);
+}
+
+static void test_a_limit_of_threads_is_mmc(void **state) {
+    (void)state;
+    struct model *model = build_thread_for_each(2, 0.5 * MS, 0.7 * MS, 2);
+    assert_within_intervals(model, open_run, response, 0.7 * MS / (1 - 0.7 * 0.7), 0.08);
+}
+
+/* More than can be computed come, and wait for a thread to end. */
+static void test_threads_for_tasks_share_the_cores(void **state) {
+    (void)state;
+    struct model *model = build_thread_for_each(2, 0.5 * MS, 2 * MS, 0);
+    struct sim_config config = {
+        .horizon_ns = 6000 * MS, .warmup_ns = 3000 * MS, .min_replications = 10};
+    assert_within_intervals(model, config, throughput, 1000, 0.05);
+}
+
 static void test_mm1_utilisation_and_throughput(void **state) {
     (void)state;
     assert_within_intervals(build_station(1, 1 * MS, exponential(0.7 * MS)), open_run, utilisation,
@@ -427,6 +474,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mm1_response_time),
         cmocka_unit_test(test_arrivals_dealt_to_two_are_two_mm1),
+        cmocka_unit_test(test_a_thread_for_each_task_is_mm_infinity),
+        cmocka_unit_test(test_a_limit_of_threads_is_mmc),
+        cmocka_unit_test(test_threads_for_tasks_share_the_cores),
         cmocka_unit_test(test_mm1_utilisation_and_throughput),
         cmocka_unit_test(test_mm1_percentiles),
         cmocka_unit_test(test_md1_response_time),

@@ -102,7 +102,8 @@ static inline uint64_t stream_descriptor(uint64_t address) {
 #define OBJECTS_3(x, ...) , OBJECT_OF(x) __VA_OPT__(OBJECTS_4(__VA_ARGS__))
 #define OBJECTS_4(x, ...) , OBJECT_OF(x) __VA_OPT__(OBJECTS_5(__VA_ARGS__))
 #define OBJECTS_5(x, ...) , OBJECT_OF(x) __VA_OPT__(OBJECTS_6(__VA_ARGS__))
-#define OBJECTS_6(x)      , OBJECT_OF(x)
+#define OBJECTS_6(x, ...) , OBJECT_OF(x) __VA_OPT__(OBJECTS_7(__VA_ARGS__))
+#define OBJECTS_7(x)      , OBJECT_OF(x)
 #define OBJECTS(...)      __VA_OPT__(OBJECTS_1(__VA_ARGS__))
 #define OBJECT(n, args)   (((const uint64_t[]){RAW_NO_OBJECT OBJECTS args})[(n) + 1])
 
