@@ -6,7 +6,7 @@ set -eu
 packages="gcc libc6-dev make pkg-config
     libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev
     clang-14 libclang-14-dev llvm-14-dev
-    graphviz gnuplot-nox libcmocka-dev libglib2.0-dev xz-utils zstd jq dwz"
+    graphviz gnuplot-nox libcmocka-dev libglib2.0-dev libxml2-utils xz-utils zstd jq dwz"
 # For the source checks of .ci/run.
 packages="$packages clang-format-14 clang-tidy-14"
 # For the real programs that bench/ builds.

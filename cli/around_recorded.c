@@ -16,7 +16,7 @@ static char *list_numbers(int kept, int last) {
     const char *comma = "";
     int before = 0;
     for (int number = 1; before < last; number = last <= MOST_NUMBERS ? number + 1 : 2 * number) {
-        if (before < kept && kept < number) {
+        if (before < kept && kept < number && kept < last) {
             fprintf(out, "%s%d", comma, kept);
             comma = ",";
         }

@@ -520,8 +520,9 @@ static int write_html(const struct predict_options *options, const struct model 
     report.model = model;
     report.prediction = json;
     report.figures = table;
-    int status = html_report_of(options->html, options->common.directory, options->measurements,
-                                report, error);
+    /* A model from elsewhere may be of another program than what was recorded here. */
+    const char *directory = options->simulation.model ? NULL : options->common.directory;
+    int status = html_report_of(options->html, directory, options->measurements, report, error);
     json_decref(json);
     table_free(table);
     return status;

@@ -28,7 +28,7 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
-    --model | --reuse | --measurements | --catalog | --urls)
+    --model | --reuse | --measurements | --catalog | --urls | --html)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;

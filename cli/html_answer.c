@@ -192,6 +192,20 @@ static void tile_check(FILE *out, const struct model *model, const char *what, c
     }
 }
 
+/* Of loads without an end, the highest for which response times have an interval: nearer to
+ * saturation the real program may be above it. */
+static const struct forecast_row *highest_known(const struct forecast *forecast) {
+    const struct forecast_row *highest = NULL;
+    for (size_t i = 0; i < forecast->n_rows; i++) {
+        const struct forecast_row *row = &forecast->rows[i];
+        if (isfinite(forecast_number(row->json, "response_p99_ns_half_width")) &&
+            (!highest || forecast_number(row->json, "throughput_hz") >
+                             forecast_number(highest->json, "throughput_hz")))
+            highest = row;
+    }
+    return highest;
+}
+
 static void print_tiles(FILE *out, const struct html_report *report,
                         const struct forecast *forecast) {
     const struct forecast_row *best = forecast_best(forecast);
@@ -201,10 +215,11 @@ static void print_tiles(FILE *out, const struct html_report *report,
     tile_figure(out, "The same, predicted", recorded, "run_ns", UNIT_TIME);
     if (report->model)
         tile_check(out, report->model, "running time", "Error of the self-check");
-    if (best) {
-        tile_figure(out, "Throughput, predicted", best, "throughput_hz", UNIT_RATE);
-        tile_figure(out, "99 % of responses within", best, "response_p99_ns", UNIT_TIME);
-        tile_figure(out, "CPU utilisation, predicted", best, "cpu_utilisation", UNIT_SHARE);
+    const struct forecast_row *told = is_endless(forecast) ? highest_known(forecast) : best;
+    if (told) {
+        tile_figure(out, "Throughput, predicted", told, "throughput_hz", UNIT_RATE);
+        tile_figure(out, "99 % of responses within", told, "response_p99_ns", UNIT_TIME);
+        tile_figure(out, "CPU utilisation, predicted", told, "cpu_utilisation", UNIT_SHARE);
     }
     html_print(out, "</dl>\n");
 }
@@ -243,6 +258,17 @@ static void warn_of_miss(FILE *out, const struct html_report *report,
                    quantity_show(report->model->measured_run_ns, UNIT_TIME, time));
 }
 
+/* What the figures are of, where that is not the program as recorded. */
+static void print_changes(FILE *out, const json_t *prediction) {
+    const json_t *changed = json_object_get(prediction, "changed");
+    for (size_t i = 0; i < json_array_size(changed); i++) {
+        const json_t *part = json_array_get(changed, i);
+        html_print(out, "<p class=\"warn\">Changed in the model: %s: %s</p>\n",
+                   json_string_value(json_object_get(part, "part")),
+                   json_string_value(json_object_get(part, "change")));
+    }
+}
+
 void html_answer(FILE *out, const struct html_report *report, const struct forecast *forecast) {
     html_print(out, "<header>\n<h1><code>");
     print_command(out, report);
@@ -252,6 +278,7 @@ void html_answer(FILE *out, const struct html_report *report, const struct forec
     const char *host = report->trace ? report->trace->meta.host : report->model->host;
     html_print(out, "%s%s</p>\n", host ? " on " : "", host);
     print_answer(out, report, forecast);
+    print_changes(out, report->prediction);
     warn_of_miss(out, report, forecast);
     print_tiles(out, report, forecast);
     html_print(out, "</header>\n");

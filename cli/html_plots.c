@@ -96,6 +96,8 @@ static void add_points(struct drawn_series *drawn, const struct forecast *foreca
         point.note = json_string_value(json_object_get(row->json, "no_figures"));
         if (!point.note && !isfinite(point.y))
             point.note = json_string_value(json_object_get(row->json, "load"));
+        if (!point.note && forecast->axis == ALONG_ORDER)
+            point.note = row->label;
         *VECTOR_ADD(&drawn->points) = point;
     }
 }
@@ -171,6 +173,18 @@ static void free_drawn(struct drawn_series *drawn) {
 
 /* ---- a plot ---- */
 
+/* Of loads of one configuration: where its saturation is. The caller frees the name. */
+static void add_saturation(struct plot *plot, const struct forecast *forecast) {
+    char text[QUANTITY_BYTES];
+    plot->x_from_zero = forecast->axis == ALONG_ARRIVALS || forecast->axis == ALONG_CLIENTS;
+    plot->x_limit = NAN;
+    if (forecast->axis != ALONG_ARRIVALS || forecast->n_series != 1)
+        return;
+    plot->x_limit = forecast_number(forecast->rows[0].json, "saturation_hz");
+    plot->x_limit_name =
+        memory_format("saturation %s", quantity_show(plot->x_limit, UNIT_RATE, text));
+}
+
 static void print_figure(FILE *out, const struct html_report *report,
                          const struct forecast *forecast, const struct figure *figure) {
     size_t chosen[PLOT_MOST_SERIES];
@@ -185,6 +199,7 @@ static void print_figure(FILE *out, const struct html_report *report,
         .n_series = choose_series(forecast->n_series, chosen),
         .series = series,
     };
+    add_saturation(&plot, forecast);
     plot.unit = axis_unit(figure->unit, largest(forecast, figure->key), &plot.unit_size);
     for (size_t i = 0; i < plot.n_series; i++) {
         add_points(&drawn[i], forecast, chosen[i], figure);
@@ -196,6 +211,7 @@ static void print_figure(FILE *out, const struct html_report *report,
                                          .marks = drawn[i].marks.items};
     }
     plot_print(out, &plot);
+    free((char *)plot.x_limit_name);
     for (size_t i = 0; i < plot.n_series; i++)
         free_drawn(&drawn[i]);
 }
@@ -215,16 +231,26 @@ static void print_reading(FILE *out, const struct html_report *report,
                    PLOT_MOST_SERIES, forecast->n_series);
 }
 
+static const char *refusal_of(const struct forecast_row *row) {
+    return json_string_value(json_object_get(row->json, "no_figures"));
+}
+
+/* Which configurations have no figures, and why. */
 static void print_refusals(FILE *out, const struct forecast *forecast) {
-    const char *told = NULL;
-    for (size_t i = 0; i < forecast->n_rows; i++) {
-        const char *why = json_string_value(json_object_get(forecast->rows[i].json, "no_figures"));
-        if (!why || (told && strcmp(told, why) == 0))
-            continue;
-        html_print(out, "<p class=\"warn\">No figures with %s: %s</p>\n", forecast->rows[i].label,
-                   why);
-        told = why;
-    }
+    size_t count = 0;
+    for (size_t i = 0; i < forecast->n_rows; i++)
+        count += refusal_of(&forecast->rows[i]) != NULL;
+    if (count == 0)
+        return;
+    html_print(out,
+               "<details><summary class=\"warn\">%zu of %zu configurations have no "
+               "figures</summary>\n<ul>\n",
+               count, forecast->n_rows);
+    for (size_t i = 0; i < forecast->n_rows; i++)
+        if (refusal_of(&forecast->rows[i]))
+            html_print(out, "<li>%s: %s</li>\n", forecast->rows[i].label,
+                       refusal_of(&forecast->rows[i]));
+    html_print(out, "</ul></details>\n");
 }
 
 void html_forecast_plots(FILE *out, const struct html_report *report,
@@ -243,11 +269,13 @@ void html_forecast_plots(FILE *out, const struct html_report *report,
     } else {
         print_refusals(out, forecast);
     }
-    if (report->figures) {
-        html_print(out, "<details%s><summary>All %zu configurations, as a table</summary>\n", "",
+    if (report->figures && forecast->n_rows > 1) {
+        html_print(out, "<details><summary>All %zu configurations, as a table</summary>\n",
                    forecast->n_rows);
         table_print_html(report->figures, NULL, out);
         html_print(out, "</details>\n");
+    } else if (report->figures) {
+        table_print_html(report->figures, NULL, out);
     }
     page_section_end(out);
 }

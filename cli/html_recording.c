@@ -16,16 +16,22 @@
 
 enum { SHOWN_WAITS = 15 };
 
+/* Those at which nobody waited are only counted. */
 static void print_tally(FILE *out, const struct trace *trace, struct tally *tally,
                         enum tally_of of) {
-    struct table *table = tally_table(trace, tally, of, SHOWN_WAITS);
-    if (tally->count > 0)
+    size_t waited = 0;
+    tally_sort(tally);
+    while (waited < tally->count && tally->items[waited].wait_ns > 0)
+        waited++;
+    size_t shown = waited < SHOWN_WAITS ? waited : SHOWN_WAITS;
+    struct table *table = tally_table(trace, tally, of, shown);
+    if (shown > 0)
         table_print_html(table, "total wait", out);
     else
-        html_print(out, "<p class=\"quiet\">None was recorded.</p>\n");
-    if (tally->count > SHOWN_WAITS)
-        html_print(out, "<p class=\"quiet\">... and %zu more, which waited less.</p>\n",
-                   tally->count - SHOWN_WAITS);
+        html_print(out, "<p class=\"quiet\">Nobody waited.</p>\n");
+    if (tally->count > shown)
+        html_print(out, "<p class=\"quiet\">%zu more waited less, %zu not at all.</p>\n",
+                   waited - shown, tally->count - waited);
     table_free(table);
     free(tally->items);
 }

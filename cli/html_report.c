@@ -1,18 +1,18 @@
 #include "cli/html_report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/memory.h"
 #include "base/output.h"
 #include "base/path.h"
 #include "cli/html_sections.h"
 #include "cli/workspace.h"
 #include "html/page.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 static int cannot_write(const char *path, const char *why, struct error *error) {
     return error_set(error, "cannot write %s: %s: name another file", path, why);
@@ -36,9 +36,18 @@ int html_report_check(const char *path, struct error *error) {
 
 /* ---- the page ---- */
 
+/* The caller frees. */
+static char *title_of(const struct html_report *report) {
+    const char *program = report->model ? report->model->program : NULL;
+    if (report->trace && report->trace->meta.n_args > 0)
+        program = path_name(report->trace->meta.args[0]);
+    return memory_format("%s: persik report", program ? program : "?");
+}
+
 static void print_page(FILE *out, const struct html_report *report) {
     struct forecast forecast = forecast_of(report->prediction);
-    page_begin(out, "persik report");
+    char *title = title_of(report);
+    page_begin(out, title);
     html_answer(out, report, &forecast);
     html_forecast_plots(out, report, &forecast);
     html_resources(out, report, &forecast);
@@ -49,6 +58,7 @@ static void print_page(FILE *out, const struct html_report *report) {
     html_quality(out, report);
     html_provenance(out, report);
     page_end(out);
+    free(title);
     forecast_free(&forecast);
 }
 
@@ -79,7 +89,7 @@ int html_report_of(const char *path, const char *directory, const char *measurem
         return -1;
     struct trace *trace = NULL;
     int status = 0;
-    if (!report.trace && workspace_has(directory, WORKSPACE_TRACE)) {
+    if (!report.trace && directory && workspace_has(directory, WORKSPACE_TRACE)) {
         trace = workspace_load_trace(directory, error);
         status = trace ? 0 : -1;
         report.trace = trace;

@@ -93,12 +93,14 @@ static bool is_first_with_x(const struct forecast *forecast, size_t i) {
 }
 
 static void print_limits(FILE *out, const struct forecast *forecast) {
-    html_print(out,
-               "<p class=\"lead\">What is used most in each configuration: cores, the threads "
-               "of a pool (the share of the run in which they compute), locks and disks. What "
-               "nears 100 %% is what limits.</p>\n<div class=\"wide\"><table><thead><tr>"
-               "<th scope=\"col\">%s</th>",
-               forecast_axis_title(forecast->axis));
+    html_print(
+        out,
+        "<p class=\"lead\">What is used most in each configuration: cores, the threads "
+        "of a pool (the share of the run in which they compute), locks and disks. What "
+        "nears 100 %% is what limits; <code>persik bottleneck</code> tells what relieving it "
+        "would gain.</p>\n<div class=\"wide\"><table><thead><tr>"
+        "<th scope=\"col\">%s</th>",
+        forecast_axis_title(forecast->axis));
     for (size_t s = 0; s < forecast->n_series; s++)
         html_print(out, "<th scope=\"col\">%s</th>",
                    *forecast->labels[s] ? forecast->labels[s] : "most used");
@@ -185,6 +187,7 @@ static void print_sparkline(FILE *out, const struct forecast *forecast, const ch
                               .unit = "%",
                               .unit_size = 0.01,
                               .top = 1,
+                              .x_limit = NAN,
                               .names_x = forecast->axis == ALONG_ORDER,
                               .n_series = n_series,
                               .series = series};
@@ -222,8 +225,11 @@ static void print_object_waits(FILE *out, const struct forecast_row *told, const
     quantity_show(forecast_number(object, "waits"), UNIT_NONE, waits);
     quantity_show(forecast_number(object, "wait_ns"), UNIT_TIME, wait);
     quantity_show(forecast_number(object, "operations"), UNIT_NONE, operations);
-    html_print(out, "<p>With %s: %s of %s operations wait, %s on average.</p>\n", told->label,
-               waits, operations, wait);
+    if (forecast_number(object, "waits") > 0)
+        html_print(out, "<p>With %s: %s of %s operations wait, %s on average.</p>\n", told->label,
+                   waits, operations, wait);
+    else
+        html_print(out, "<p>With %s: none of %s operations waits.</p>\n", told->label, operations);
 }
 
 static void print_object(FILE *out, const struct html_report *report,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/forecast.h"
-#include "cli/html_report.h"
+#include "cli/html_input.h"
 
 /* The top of the page: what was run, one answer, and the figures behind it. */
 void html_answer(FILE *out, const struct html_report *report, const struct forecast *forecast);

@@ -225,8 +225,7 @@ void table_print_html(const struct table *table, const char *bars, FILE *out) {
     for (size_t column = 0; column < table->n_columns; column++)
         if (table->columns[column].title)
             html_print(out, "<th scope=\"col\" class=\"%s\">%s</th>",
-                       column_is_text(table, column) ? "" : "n",
-                       table->columns[column].title);
+                       column_is_text(table, column) ? "" : "n", table->columns[column].title);
     fputs("</tr></thead><tbody>\n", out);
     for (size_t row = 0; row < table_rows(table); row++) {
         fputs("<tr>", out);

@@ -1,4 +1,5 @@
-/* The page around the sections: one file that needs nothing else, neither network nor script. */
+/* The page around the sections: one file that needs nothing else, neither network nor script.
+ * It is well-formed XML, too, so that its form can be checked strictly. */
 #ifndef PERSIK_HTML_PAGE_H
 #define PERSIK_HTML_PAGE_H
 

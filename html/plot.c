@@ -66,7 +66,11 @@ static struct scale x_scale(const struct plot *plot, double first, double last) 
         for (size_t i = 0; i < plot->series[s].n_marks; i++)
             *VECTOR_ADD(&values) = plot->series[s].marks[i].x;
     }
+    if (isfinite(plot->x_limit))
+        *VECTOR_ADD(&values) = plot->x_limit;
     struct scale scale = {.from = 0, .to = 1, .first = first, .last = last};
+    if (values.count > 0 && plot->x_from_zero)
+        *VECTOR_ADD(&values) = 0;
     if (values.count > 0)
         scale = scale_over(values.items, values.count, first, last);
     free(values.items);
@@ -122,6 +126,19 @@ static void print_x_axis(FILE *out, const struct plot *plot, const struct axes *
                    x_place(axes, ticks[i]), BOTTOM, x_place(axes, ticks[i]), BOTTOM + 18, ticks[i]);
     html_print(out, "<text class=\"unit\" x=\"%.0f\" y=\"%d\" text-anchor=\"middle\">%s</text>",
                (LEFT + axes->right) / 2, HEIGHT - 8, plot->x_title);
+}
+
+/* Its name stands on the side that has more room. */
+static void print_limit(FILE *out, const struct plot *plot, const struct axes *axes) {
+    if (!isfinite(plot->x_limit))
+        return;
+    double x = x_place(axes, plot->x_limit);
+    bool is_right = x > (LEFT + axes->right) / 2;
+    html_print(out,
+               "<path class=\"limit\" d=\"M%.1f %dV%d\"/>"
+               "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>",
+               x, BOTTOM, TOP, x + (is_right ? -5 : 5), TOP - 8, is_right ? "end" : "start",
+               plot->x_limit_name);
 }
 
 /* ---- a series ---- */
@@ -286,6 +303,21 @@ static void spread_names(struct name *names, size_t n) {
     }
 }
 
+/* Where a line ends early its name stands there, so that nothing seems to go on. */
+static void print_name(FILE *out, const struct plot *plot, const struct axes *axes,
+                       const struct name *name) {
+    enum { NEAR = 30 };
+    const char *full = plot->series[name->series].label;
+    char *label = html_shorten(full, NAME_CHARACTERS);
+    bool is_early = name->x < axes->right - NEAR;
+    double x = is_early ? name->x + 12 : axes->right + 5;
+    html_print(out, "<path class=\"leader k%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>", name->series,
+               name->x + 6, name->y, x - 3, name->place);
+    html_print(out, "<text class=\"name k%zu\" x=\"%.1f\" y=\"%.1f\"><title>%s</title>%s</text>",
+               name->series, x, name->place + 4, full, label);
+    free(label);
+}
+
 static void print_names(FILE *out, const struct plot *plot, const struct axes *axes) {
     struct name names[PLOT_MOST_SERIES];
     size_t n = find_names(plot, axes, names);
@@ -293,16 +325,8 @@ static void print_names(FILE *out, const struct plot *plot, const struct axes *a
         return;
     qsort(names, n, sizeof *names, compare_names);
     spread_names(names, n);
-    for (size_t i = 0; i < n; i++) {
-        size_t s = names[i].series;
-        char *label = html_shorten(plot->series[s].label, NAME_CHARACTERS);
-        html_print(out, "<path class=\"leader k%zu\" d=\"M%.1f %.1fL%.0f %.1f\"/>", s,
-                   names[i].x + 6, names[i].y, axes->right + 2, names[i].place);
-        html_print(out,
-                   "<text class=\"name k%zu\" x=\"%.0f\" y=\"%.1f\"><title>%s</title>%s</text>", s,
-                   axes->right + 5, names[i].place + 4, plot->series[s].label, label);
-        free(label);
-    }
+    for (size_t i = 0; i < n; i++)
+        print_name(out, plot, axes, &names[i]);
 }
 
 /* ---- the values ---- */
@@ -404,6 +428,7 @@ static void print_drawing(FILE *out, const struct plot *plot) {
                WIDTH, HEIGHT, plot->title, plot->x_title);
     print_y_axis(out, plot, &axes);
     print_x_axis(out, plot, &axes);
+    print_limit(out, plot, &axes);
     for (size_t s = 0; s < plot->n_series; s++)
         print_band(out, plot, &axes, s);
     for (size_t s = 0; s < plot->n_series; s++)

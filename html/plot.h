@@ -39,9 +39,12 @@ struct plot {
     const char *unit;    /* "s"; "" without */
     double unit_size;    /* a value of 1 unit: 1e9 for seconds where values are nanoseconds */
     double top;          /* where the y axis, which begins at 0, ends; 0: as the values do */
-    bool whole_x;        /* ticks of x at whole numbers only */
-    bool names_x;        /* x only numbers the configurations in their order: no ticks */
-    size_t n_series;     /* at most PLOT_MOST_SERIES */
+    bool x_from_zero;
+    double x_limit; /* an upright line there, such as at saturation; NaN: none */
+    const char *x_limit_name;
+    bool whole_x;    /* ticks of x at whole numbers only */
+    bool names_x;    /* x only numbers the configurations in their order: no ticks */
+    size_t n_series; /* at most PLOT_MOST_SERIES */
     const struct plot_series *series;
 };
 
