@@ -3,7 +3,7 @@
 # and compared with real runs. Prints a table in Markdown; docs/kinds.md has one.
 #
 # usage: bench/kinds.sh [--table] [CASE...]         (file names without extension; default all)
-#        KINDS=FOLDER bench/kinds.sh ...            (default bench/kinds)
+#        KINDS=FOLDER bench/kinds.sh ...            (default tests/programs)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
@@ -20,7 +20,7 @@ set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
 
-cases=${KINDS:-$root/bench/kinds}
+cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
 runs=${RUNS:-3}
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
@@ -43,7 +43,7 @@ compile() {
     local file=$1 name=$2 folder=$kept/$2 build
     [ -x "$folder/$name" ] && [ "$folder/$name" -nt "$file" ] && return
     mkdir -p "$folder"
-    cp "$(dirname "$file")"/*.c "$(dirname "$file")"/*.cpp "$folder" 2>/dev/null || true
+    cp "$(dirname "$file")"/*.{c,cpp,h} "$folder" 2>/dev/null || true
     build=$(header "$file" BUILD | sed 's|   *(.*||')
     (cd "$folder" && PWD=$folder eval "$build") >"$folder/build.log" 2>&1
 }

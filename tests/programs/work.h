@@ -1,6 +1,6 @@
 /* Computing that no compiler removes: so many thousand rounds of a generator. */
-#ifndef PERSIK_BENCH_KINDS_WORK_H
-#define PERSIK_BENCH_KINDS_WORK_H
+#ifndef PERSIK_TESTS_WORK_H
+#define PERSIK_TESTS_WORK_H
 
 #include <stdint.h>
 
