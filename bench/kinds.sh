@@ -3,7 +3,7 @@
 # and compared with real runs. Prints a table in Markdown; docs/kinds.md has one.
 #
 # usage: bench/kinds.sh [--table] [CASE...]         (file names without extension; default all)
-#        KINDS=FOLDER bench/kinds.sh ...            (default bench/kinds)
+#        KINDS=FOLDER bench/kinds.sh ...            (default tests/programs)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
@@ -20,7 +20,7 @@ set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
 
-cases=${KINDS:-$root/bench/kinds}
+cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
 runs=${RUNS:-3}
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
@@ -43,7 +43,7 @@ compile() {
     local file=$1 name=$2 folder=$kept/$2 build
     [ -x "$folder/$name" ] && [ "$folder/$name" -nt "$file" ] && return
     mkdir -p "$folder"
-    cp "$(dirname "$file")"/*.c "$(dirname "$file")"/*.cpp "$folder" 2>/dev/null || true
+    cp "$(dirname "$file")"/*.{c,cpp,h} "$folder" 2>/dev/null || true
     build=$(header "$file" BUILD | sed 's|   *(.*||')
     (cd "$folder" && PWD=$folder eval "$build") >"$folder/build.log" 2>&1
 }
@@ -113,17 +113,18 @@ row() {
             all++
             if ($3 == "-") { refused++; cause = $5; next }
             e = $3 / real[$1 "," $2] - 1
-            inside += e * e <= ($4 / real[$1 "," $2]) ^ 2
             abs = e < 0 ? -e : e
+            inside = abs <= $4 / real[$1 "," $2]
             sum += abs; known++
             if (abs > (worst < 0 ? -worst : worst)) worst = e
-            bad += abs > wrong
+            off += abs > wrong
+            unsaid += abs > wrong && !inside
         }
         END {
             verdict = !known ? "refused" : !refused ? "known" : known " of " all " known"
             printf "| %s | %d | %s | %s | %s | %d | %d | %s |\n", name, threads, verdict,
                 known ? sprintf("%.1f %%", 100 * sum / known) : "-",
-                known ? sprintf("%+.1f %%", 100 * worst) : "-", inside, bad, cause
+                known ? sprintf("%+.1f %%", 100 * worst) : "-", off, unsaid, cause
         }' "$folder/measured.csv" "$folder/predicted.csv"
 }
 
@@ -153,7 +154,7 @@ for file in "${files[@]}"; do
     record_case "$name"
     [ -n "${RECORD_ONLY:-}" ] || measure_case "$name"
 done
-echo "| case | recorded with | verdict | mean error | worst | inside the interval | wrong and not said | cause of no figures |"
+echo "| case | recorded with | verdict | mean error | worst | figures off by more than 15 % | ... and outside of their interval | cause of no figures |"
 echo "|---|--:|---|--:|--:|--:|--:|---|"
 for file in "${files[@]}"; do
     name=$(basename "${file%.*}")

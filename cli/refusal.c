@@ -11,9 +11,16 @@
 /* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
 #define LEAST_DONE 0.9
 
-char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads) {
+char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
+                       int cores) {
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
+        if (pool->given_ns > 0 &&
+            (pool_threads[p] != own_threads[p] || cores != model->machine.cores))
+            return memory_format(
+                "%s: its threads go on for a given time, %.3g s: what they do in it "
+                "is not predicted",
+                pool->name, pool->given_ns / 1e9);
         if (pool->partition == PARTITION_UNKNOWN && pool_threads[p] != own_threads[p])
             return memory_format(
                 "%s: how its work follows its threads is unknown: give --partition "

@@ -11,8 +11,10 @@
 /* Thread counts have one number per pool of the model; `own_threads` are the recorded ones. */
 
 /* NULL: nothing speaks against this configuration. Else, allocated, why it has no figures: it has
- * another number of threads than the recorded run, in a pool whose rule is unknown. */
-char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads);
+ * another number of threads than the recorded run, in a pool whose rule is unknown, or another
+ * number of cores, and threads that go on for a given time. */
+char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
+                       int cores);
 
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);

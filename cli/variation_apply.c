@@ -13,6 +13,7 @@ static int change_rule(const struct variation *variation, struct model *model,
         return -1;
     free(pool->one_thread); /* the question is what it would do by this rule */
     pool->one_thread = NULL;
+    pool->given_ns = 0;
     return 0;
 }
 

@@ -425,7 +425,8 @@ static int check_bounds(const struct pool *pool, const struct place *place, stru
 
 static int check_refill(const struct pool *pool, const struct place *place, struct error *error) {
     const struct place *points = PLACE_KEY(place, "refill");
-    if (check_amount(pool->displaces_per_ns, "displaces_per_ns", place, error))
+    if (check_amount(pool->given_ns, "given_ns", place, error) ||
+        check_amount(pool->displaces_per_ns, "displaces_per_ns", place, error))
         return -1;
     for (size_t i = 0; i < pool->n_refill; i++) {
         const struct refill_point *point = &pool->refill[i];

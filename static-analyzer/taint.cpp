@@ -134,6 +134,9 @@ bool linear_combine(const std::string &op, const Linear &a, const Linear &b, Lin
         result = {b.offset * a.factor, b.offset * a.offset};
     else if (op == "<<" && b.factor == 0 && b.offset >= 0 && b.offset < max_shift)
         result = {a.factor * std::exp2(b.offset), a.offset * std::exp2(b.offset)};
+    else if (op == "/" && b.factor == 0 && b.offset >= 1 && b.offset == std::floor(b.offset))
+        /* in the middle between what is cut off least and most, so that the nearest number is it */
+        result = {a.factor / b.offset, (a.offset - (b.offset - 1) / 2) / b.offset};
     else
         return false;
     return true;

@@ -48,7 +48,8 @@ struct Linear {
     }
 };
 
-/* `a` op `b`; false when that is not linear. */
+/* `a` op `b` of whole numbers; false when that is not linear. Of a quotient, which is cut off, the
+ * nearest whole number is meant. */
 bool linear_combine(const std::string &op, const Linear &a, const Linear &b, Linear &result);
 
 struct Value {

@@ -98,6 +98,15 @@ static bool shares_rounds(const struct peg_builder *builder, int pool, int team,
            source_context_in_loop(builder->in->trace, made_at, loop);
 }
 
+/* Does the answer that ends the loop decide where the edge's threads go round or leave? Not where
+ * they come once to the loop and do so at another place, by as many rounds as they made. */
+static bool is_told_by_answer(const struct peg_builder *builder, const struct peg_edge *draft,
+                              size_t loop) {
+    const struct peg_node_values *from = &builder->nodes.items[draft->from];
+    bool once = from->passes.count == builder->in->pools->pools[from->pool].n_threads;
+    return builder->in->streams->loop_has_answer[loop] && (draft->when != OUTCOME_ANY || !once);
+}
+
 /* How the number of rounds of the loop that the edge stays in, `in_loop`, follows the
  * threads. `told` is who gets what of them. */
 static struct scaling scale_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
@@ -110,9 +119,7 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
     if (!loop || streams->loop_is_tokens[from->pool][index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
-    /* No answer, or one that is not asked for where threads go round or leave. */
-    bool drained = loop->bound == BOUND_SHARED &&
-                   (!streams->loop_has_answer[index] || draft->when == OUTCOME_ANY);
+    bool drained = loop->bound == BOUND_SHARED && !is_told_by_answer(builder, draft, index);
     if ((loop->bound == BOUND_SHARE || drained) && shares_rounds(builder, from->pool, team, loop))
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)

@@ -11,6 +11,7 @@
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/apply_rule.h"
+#include "modelgen/scaling/given_time.h"
 #include "modelgen/scaling/pool_graph.h"
 
 /* That a command for each thread is a part of a total: else more threads would do more work. */
@@ -335,10 +336,28 @@ static void decide_outside(struct model *model, int p, const struct iteration_pa
     notes_add(model, "%s: %s", pool->name, pool->rule);
 }
 
-/* The source is there, but does not tell of a loop, which has so much of the computation. */
-static void decide_undecided(const struct facts_loop *loop, double share, struct model *model,
-                             int p) {
+/* They go on for so long. */
+static void decide_given_time(struct model *model, int p, double given_ns) {
     struct pool *pool = &model->pools[p];
+    pool->given_ns = given_ns;
+    set_rule(
+        pool, PARTITION_UNKNOWN, 0.5,
+        memory_format("unknown: its threads go on for a given time, %.3g s, until they are told "
+                      "to end: what they do in it elsewhere is not predicted",
+                      given_ns / 1e9));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+}
+
+/* The source is there, but does not tell of a loop, which has so much of the computation. */
+static void decide_undecided(const struct subject *subject, const struct facts_loop *loop,
+                             double share) {
+    struct model *model = subject->model;
+    struct pool *pool = &model->pools[subject->pool];
+    double given_ns = given_time_of(subject->trace, subject->from);
+    if (given_ns > 0) {
+        decide_given_time(model, subject->pool, given_ns);
+        return;
+    }
     set_rule(pool, PARTITION_UNKNOWN, 0.5,
              memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
                            "computation is in loops of which the source does not tell who ends "
@@ -462,13 +481,12 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
         !are_loops_known(subject->trace, subject->facts, subject->from))
         decide_from_trace(subject, "the source of its loops");
     else if (!commanded && found->undecided_ns > evidence.matters * found->cpu_ns)
-        decide_undecided(found->undecided, found->undecided_ns / found->cpu_ns, subject->model,
-                         subject->pool);
+        decide_undecided(subject, found->undecided, found->undecided_ns / found->cpu_ns);
     else if (is_own && found->by_pieces_ns > evidence.matters * found->cpu_ns)
-        decide_undecided(found->by_pieces, found->by_pieces_ns / found->cpu_ns, subject->model,
-                         subject->pool); /* the pieces are no supply: whose are they? */
+        decide_undecided(subject, found->by_pieces, /* the pieces are no supply: whose are they? */
+                         found->by_pieces_ns / found->cpu_ns);
     else if (is_own && found->hidden_share > evidence.majority)
-        decide_undecided(found->hidden, found->hidden_share, subject->model, subject->pool);
+        decide_undecided(subject, found->hidden, found->hidden_share);
     else if (rule != PARTITION_SHARED &&
              (batches = undecided_creation(subject->trace, subject->facts, subject->from)))
         decide_batches(batches, subject->model, subject->pool);

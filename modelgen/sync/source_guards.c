@@ -217,20 +217,23 @@ static bool overrule(struct monitors *monitors, const struct object_history *his
     return true;
 }
 
-/* Did each of the mutexes alike have one thread that used it, and no other? Then it is that
+/* Did several threads use one each of the mutexes alike, and nobody else's? Then each is its
  * thread's own: nobody waits for somebody else there. */
 static bool is_own_of_threads(const struct sections *sections,
                               const struct object_history *history) {
     int *user = memory_alloc(history->n_instances, sizeof *user); /* thread + 1 */
-    bool own = history->count > 0;
+    int first = 0;
+    bool own = true, several = false;
     for (size_t i = 0; i < history->count && own; i++) {
         const struct history_event *event = &history->items[i];
         int thread = sections->sections[event->section].thread + 1;
         own = user[event->instance] == 0 || user[event->instance] == thread;
         user[event->instance] = thread;
+        first = first ? first : thread;
+        several |= thread != first;
     }
     free(user);
-    return own;
+    return own && several;
 }
 
 void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,

@@ -108,18 +108,26 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     trace_free(trace);
 }
 
+/* Of two workers, each takes from one of its own what was put there before: by main, or by itself.
+ */
+static struct trace *two_queues(bool by_main) {
+    struct trace *trace = builder_new_with_workers(2);
+    for (uint64_t at = 1000; at <= 5000; at += 1000)
+        for (int worker = 1; worker <= 2; worker++) {
+            section(trace, by_main ? 0 : worker, "give", 10, (uint64_t)worker,
+                    at + 10 * (uint64_t)worker, 0, true);
+            section(trace, worker, "take", 20, (uint64_t)worker, at + 500, 0, false);
+        }
+    builder_finish(trace, 7000);
+    return trace;
+}
+
 /* Main is always ahead: no counter tells, but the source does. */
 static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void **state) {
     (void)state;
     struct builder_queue queue;
     const struct facts *facts = builder_queue_facts(&queue, "give", 10, "take", 20);
-    struct trace *trace = builder_new_with_workers(2);
-    for (uint64_t at = 1000; at <= 5000; at += 1000)
-        for (int worker = 1; worker <= 2; worker++) {
-            section(trace, 0, "give", 10, (uint64_t)worker, at + 10 * (uint64_t)worker, 0, true);
-            section(trace, worker, "take", 20, (uint64_t)worker, at + 500, 0, false);
-        }
-    builder_finish(trace, 7000);
+    struct trace *trace = two_queues(true);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     const struct explanation *guard = only_guard(&monitors);
@@ -127,6 +135,19 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
     for (size_t s = 0; s < sections.n_sections; s++)
         if (sections.sections[s].thread != 0)
             assert_int_equal(guard->counter.outcome[s], OUTCOME_YES);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+static void what_one_thread_alone_fills_and_empties_is_no_queue_between_threads(void **state) {
+    (void)state;
+    struct builder_queue queue;
+    const struct facts *facts = builder_queue_facts(&queue, "give", 10, "take", 20);
+    struct trace *trace = two_queues(false);
+    struct sections sections = sections_find(trace, builder_no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
+    assert_int_equal(monitors.explanations.count, 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -657,6 +678,7 @@ int main(void) {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
         cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
         cmocka_unit_test(queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source),
+        cmocka_unit_test(what_one_thread_alone_fills_and_empties_is_no_queue_between_threads),
         cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
         cmocka_unit_test(what_comes_next_tells_what_was_found),
         cmocka_unit_test(attempts_alone_are_believed_beyond_doubt),

@@ -349,6 +349,20 @@ static void rows_of_which_nobody_knows_who_ends_them_are_unknown(void **state) {
     model_free(model);
 }
 
+/* A permit that each round takes and gives back does not tell either how many rounds there are. */
+static void permits_do_not_tell_who_ends_a_loop(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_UNKNOWN, REST_NONE);
+    struct trace *trace = row_trace((int[]){48, 48}, 2);
+    for (int t = 1; t <= 2; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            trace->threads[t].records[r].api = r % 2 ? API_sem_post : API_sem_wait;
+    struct model *model = model_of(trace, &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "who ends them, as in worker (t.c:90)"));
+    model_free(model);
+}
+
 static void a_share_of_rounds_that_differ_is_counted_in_rounds(void **state) {
     (void)state;
     struct facts_loop loop = row_loop(BOUND_SHARE, REST_EVEN);
@@ -1038,6 +1052,7 @@ int main(void) {
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(rows_of_which_nobody_knows_who_ends_them_are_unknown),
+        cmocka_unit_test(permits_do_not_tell_who_ends_a_loop),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(a_semaphore_that_counts_work_is_a_supply),

@@ -84,11 +84,27 @@ static void one_thread_that_goes_another_way_gets_no_figure(void **state) {
     end_after(model, model->pools[pool].entry, constant(1 * MS));
     model->pools[pool].partition = PARTITION_SHARED;
     model->pools[pool].one_thread = memory_strdup("threads > 1 in main");
-    char *reason = refusal_of_rules(model, (int[]){2}, (int[]){1});
+    char *reason = refusal_of_rules(model, (int[]){2}, (int[]){1}, 2);
     assert_non_null(strstr(reason, "threads > 1 in main"));
     free(reason);
-    assert_null(refusal_of_rules(model, (int[]){2}, (int[]){4}));
-    assert_null(refusal_of_rules(model, (int[]){1}, (int[]){1}));
+    assert_null(refusal_of_rules(model, (int[]){2}, (int[]){4}, 2));
+    assert_null(refusal_of_rules(model, (int[]){1}, (int[]){1}, 2));
+    model_free(model);
+}
+
+static void threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    end_after(model, model->pools[pool].entry, constant(1 * MS));
+    model->pools[pool].partition = PARTITION_UNKNOWN;
+    model->pools[pool].given_ns = 1e9;
+    assert_null(refusal_of_rules(model, (int[]){2}, (int[]){2}, 2));
+    for (int cores = 1; cores <= 2; cores++) {
+        char *reason = refusal_of_rules(model, (int[]){2}, (int[]){cores == 1 ? 2 : 4}, cores);
+        assert_non_null(strstr(reason, "a given time, 1 s"));
+        free(reason);
+    }
     model_free(model);
 }
 
@@ -165,6 +181,7 @@ int main(void) {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
+        cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
         cmocka_unit_test(guessed_waits_must_leave_nothing_undone_either),
         cmocka_unit_test(other_configurations_must_do_the_recorded_work),
