@@ -2,7 +2,7 @@
 # How well servers under an open load are predicted: each kind of tests/programs/server.c is recorded once with 2
 # threads on all cores at a middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared thread limited udp udp-poll udp-own; server.c tells)
+# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared thread limited kept udp udp-poll udp-own; server.c tells)
 #
 # Response times are the client's, from when a request was to be sent; the model's are the server's, from a request's
 # arrival: what connecting and the way take, some 0.1 ms, is not in them. With one core the server has the first, the
@@ -75,7 +75,7 @@ run() {
 }
 
 # Where a thread is made for each connection, their number is no parameter; nor is a limit of it, of the model.
-makes_threads() { [ "$1" = thread ] || [ "$1" = limited ]; }
+makes_threads() { [ "$1" = thread ] || [ "$1" = limited ] || [ "$1" = kept ]; }
 
 # configurations KIND
 configurations() {
@@ -130,7 +130,7 @@ compare() {
 need_persik
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/server.c" -o "$scratch/server" -lpthread
 gcc -std=gnu17 -D_GNU_SOURCE -O2 "$root/tests/programs/server_load.c" -o "$scratch/load" -lm
-[ $# -gt 0 ] || set -- queue accept epoll shared thread limited udp udp-poll udp-own
+[ $# -gt 0 ] || set -- queue accept epoll shared thread limited kept udp udp-poll udp-own
 for kind; do
     say "$kind"
     record "$kind"
