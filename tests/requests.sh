@@ -78,7 +78,7 @@ check "without the pass there are no arrivals" refuses
 has_queue() { [ "$(jq '[.objects[] | select(.interarrival_ns)] | length' "$1/model.json")" = 1 ]; }
 has_own_load() { near "$(check_of "$1" throughput)" 0.05 && near "$(check_of "$1" "CPU utilisation")" 0.1; }
 answers_in_time() {
-    response=$(predict "$1" response_ns --cores 2 --arrivals 300/s "${@:2}")
+    response=$(predict "$1" response_ns --cores 2 --arrivals 300/s)
     awk -v ns="$response" 'BEGIN { print ns; exit !(ns > 0.7e6 && ns < 1.5e6) }'
 }
 for name in server-udp server-udp-poll server-udp-own server-thread server-limited server-kept; do
