@@ -101,7 +101,7 @@ served() {
 }
 load_each_run() {
     local port pid protocol connections=32
-    [ "$4" != queue ] && [ "$4" != accept ] || connections=0
+    case $4 in queue | accept | thread | limited) connections=0 ;; esac
     while :; do
         until [ -s port ]; do sleep 0.05; done
         read -r port pid protocol <port

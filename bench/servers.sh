@@ -2,7 +2,7 @@
 # How well servers under an open load are predicted: each kind of tests/programs/server.c is recorded once with 2
 # threads on all cores at a middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared udp udp-poll udp-own; server.c tells)
+# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared thread limited kept udp udp-poll udp-own; server.c tells)
 #
 # Response times are the client's, from when a request was to be sent; the model's are the server's, from a request's
 # arrival: what connecting and the way take, some 0.1 ms, is not in them. With one core the server has the first, the
@@ -33,7 +33,7 @@ trap '[ -z "$loader" ] || kill "$loader" 2>/dev/null || true; rm -rf "$scratch"'
 
 connections_of() {
     case $1 in
-    queue | accept) echo 0 ;;
+    queue | accept | thread | limited) echo 0 ;;
     *) echo 32 ;;
     esac
 }
@@ -74,9 +74,14 @@ run() {
     wait "$server"
 }
 
+# Where a thread is made for each connection, their number is no parameter; nor is a limit of it, of the model.
+makes_threads() { [ "$1" = thread ] || [ "$1" = limited ] || [ "$1" = kept ]; }
+
+# configurations KIND
 configurations() {
-    local t c r
-    for t in "${threads[@]}"; do
+    local t c r numbers=("${threads[@]}")
+    ! makes_threads "$1" || numbers=("$recorded_threads")
+    for t in "${numbers[@]}"; do
         for c in "${cores[@]}"; do
             for r in "${rates[@]}"; do echo "$t $c $r"; done
         done
@@ -91,7 +96,7 @@ measure() {
         while read -r t c r; do
             [ "$(grep -cs "^$t $c $r " "$kept/$1/measured")" -ge "$i" ] ||
                 echo "$t $c $r $(run "$1" "$t" "$c" "$r")" >>"$kept/$1/measured"
-        done < <(configurations)
+        done < <(configurations "$1")
     done
 }
 
@@ -102,7 +107,9 @@ median() {
 }
 
 predicted() {
-    "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
+    local threads=(--threads "$2")
+    ! makes_threads "$1" || threads=()
+    "$persik" predict -q -i "$kept/$1/recording" "${threads[@]}" --cores "$3" --arrivals "$4/s" --format json |
         jq -r '.configurations[0] | "\(.throughput_hz) \(.response_ns / 1e6) \(.response_p95_ns / 1e6)"'
 }
 
@@ -117,13 +124,13 @@ compare() {
             printf "%-8s %7d %5d %5d %8.1f %8.1f %+6.1f %8.2f %8.2f %+6.1f %8.2f %8.2f %+6.1f\n",
                 $1, $2, $3, $4, $5, $8, error[0], $6, $9, error[1], $7, $10, error[2]
             print $1, error[0], error[1], error[2] >>errors}'
-    done < <(configurations)
+    done < <(configurations "$1")
 }
 
 need_persik
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/server.c" -o "$scratch/server" -lpthread
 gcc -std=gnu17 -D_GNU_SOURCE -O2 "$root/tests/programs/server_load.c" -o "$scratch/load" -lm
-[ $# -gt 0 ] || set -- queue accept epoll shared udp udp-poll udp-own
+[ $# -gt 0 ] || set -- queue accept epoll shared thread limited kept udp udp-poll udp-own
 for kind; do
     say "$kind"
     record "$kind"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Servers: their requests are tasks that come from outside. Of the recordings in tests/golden, four servers of
+# Servers: their requests are tasks that come from outside. Of the recordings in tests/golden, servers of
 # tests/programs/server.c with 2 threads at 400 requests a second, one with 1 at 800. Usage: tests/requests.sh
 # BUILD-FOLDER. Prints TAP. tests/run: beside others
 
@@ -71,5 +71,39 @@ refuses() {
     [ $? -eq 1 ] && grep -q 'no queue of the model gets its tasks from outside' err
 }
 check "without the pass there are no arrivals" refuses
+
+# ---- datagrams, and a thread for each connection: recorded while others used the machine, so that response times in
+# the recording have waits for cores that the model does not know of
+
+has_queue() { [ "$(jq '[.objects[] | select(.interarrival_ns)] | length' "$1/model.json")" = 1 ]; }
+has_own_load() { near "$(check_of "$1" throughput)" 0.05 && near "$(check_of "$1" "CPU utilisation")" 0.1; }
+answers_in_time() {
+    response=$(predict "$1" response_ns --cores 2 --arrivals 300/s)
+    awk -v ns="$response" 'BEGIN { print ns; exit !(ns > 0.7e6 && ns < 1.5e6) }'
+}
+for name in server-udp server-udp-poll server-udp-own server-thread server-limited server-kept; do
+    kept_model "$name"
+    check "$name: one queue is filled from outside" has_queue "$name"
+    check "$name: its own throughput and utilisation come out" has_own_load "$name"
+    check "$name: a request takes as long as it computes, 0.9 ms" answers_in_time "$name"
+done
+for name in server-udp server-udp-poll server-udp-own; do
+    asks_no_more() { near "$(ratio "$name" throughput_hz --threads 2,4 --cores 2 --arrivals 300/s)" 0.05; }
+    check "$name: more threads make no more requests" asks_no_more
+done
+deals() { [ "$(jq '[.objects[] | select(.dealt_to != null)] | length' "$1/model.json")" = "$2" ]; }
+check "datagrams are dealt to threads with a socket each" deals server-udp-own 1
+check "datagrams are for all threads that share a socket" deals server-udp 0
+
+makes_for_tasks() { jq -e '[.pools[] | select(.per_task) | .scales] == [null]' "$1/model.json"; }
+check "threads are made for connections" makes_for_tasks server-thread
+check "threads are made for connections, up to a limit" makes_for_tasks server-limited
+follows_load() {
+    "$persik" predict -i server-thread --threads 4 --cores 2 --arrivals 300/s >out 2>err
+    [ $? -eq 1 ] && grep -q 'their number follows the load' err
+}
+check "how many threads are made for connections is no parameter" follows_load
+is_for_connections() { jq -e '[.pools[] | select(.scales)] == []' server-kept/model.json; }
+check "nor is how many are made for connections that are kept" is_for_connections
 
 finish

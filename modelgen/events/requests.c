@@ -298,6 +298,45 @@ static void take_datagrams(struct finder *finder) {
     datagrams_free(&datagrams);
 }
 
+/* ---- a thread for each connection, which is kept ---- */
+
+/* Do threads wait for the next request of one connection each? */
+static bool is_bound(const struct finder *finder) {
+    return finder->n_bound > finder->n_told + finder->n_direct;
+}
+
+/* Was a thread made for each connection? Else connections wait for a thread to be free. */
+static bool made_for_connections(const struct finder *finder) {
+    const struct requests *found = finder->found;
+    for (size_t r = 0; r < found->all.count; r++) {
+        const struct request *request = &found->all.items[r];
+        const struct connection *connection = &finder->connections.items[request->source];
+        if (finder->trace->threads[request->take.thread].start_ns <
+            record_of(finder, connection->accept)->start_ns)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t bound_key(const struct finder *finder, struct request_event event) {
+    uint64_t descriptor = record_of(finder, event)->object;
+    return map_mix(map_mix(71, event.thread), descriptor);
+}
+
+/* Clients have one request under way on each connection: what comes is for a thread that waits. */
+static void take_by_bound_read(struct finder *finder) {
+    for (size_t r = 0; r < finder->found->all.count; r++) {
+        struct request *request = &finder->found->all.items[r];
+        const struct connection *connection = &finder->connections.items[request->source];
+        request->from_ns = trace_end_ns(record_of(finder, connection->accept));
+        request->wait = request->take;
+        request->source =
+            source_with_key(finder, map_mix(59, connection->listener), false, request->take.thread);
+        finder->found->sources.items[request->source].is_shared = true;
+        map_put(&finder->source_of, bound_key(finder, request->take), request->source);
+    }
+}
+
 /* What was never answered, such as a connection that the program's end cut off. */
 static void drop_unanswered(struct requests *found) {
     size_t kept = 0;
@@ -401,18 +440,24 @@ static void bound_times(struct finder *finder) {
 
 /* ---- waits without a request ---- */
 
-/* -1: it is no source of datagrams. */
-static int source_of_socket(const struct finder *finder, struct request_event event) {
+/* What a reading call waits for: a datagram, or what comes over a thread's own connection. -1: no
+ * request. */
+static int source_of_read(const struct finder *finder, struct request_event event) {
     uint64_t descriptor = descriptor_key(finder, event.thread, record_of(finder, event)->object);
-    return map_get(&finder->source_of, socket_key(descriptor), -1);
+    int bound = map_get(&finder->source_of, bound_key(finder, event), -1);
+    return bound >= 0 ? bound : map_get(&finder->source_of, socket_key(descriptor), -1);
 }
 
-/* A wait for what comes from outside: also the receiving call in which the thread slept. */
+static bool reads(const struct trace_record *record) {
+    return trace_op(record) == OP_RECEIVE || trace_op(record) == OP_READ;
+}
+
+/* A wait for what comes from outside: also the reading call in which the thread slept. */
 static bool is_wait(const struct finder *finder, struct request_event event) {
     const struct trace_record *record = record_of(finder, event);
     enum api_op op = trace_op(record);
     return op == OP_ACCEPT || op == OP_POLL ||
-           (op == OP_RECEIVE && source_of_socket(finder, event) >= 0 &&
+           (reads(record) && source_of_read(finder, event) >= 0 &&
             (record->flags & TRACE_UNFINISHED || woken_in(finder, event) > 0));
 }
 
@@ -425,8 +470,8 @@ static int source_of_wait(const struct finder *finder, struct request_event even
         uint64_t listener = descriptor_key(finder, event.thread, record->object);
         return map_get(&finder->source_of, map_mix(43, listener), -1);
     }
-    if (trace_op(record) == OP_RECEIVE)
-        return source_of_socket(finder, event);
+    if (reads(record))
+        return source_of_read(finder, event);
     int source = map_get(&finder->source_of, poll_key(finder, event), -1);
     for (size_t s = 0; source < 0 && s < found->sources.count; s++)
         if (!found->sources.items[s].accepts &&
@@ -502,9 +547,10 @@ static char *refusal(const struct finder *finder) {
     if (may_connect_to_itself(finder))
         return memory_strdup("the program makes as many connections as it accepts, perhaps to "
                              "itself");
-    if (finder->n_bound > finder->n_told + finder->n_direct)
-        return memory_strdup("threads wait for the next request of one connection each, which is "
-                             "not modelled");
+    if (is_bound(finder) && !made_for_connections(finder))
+        return memory_strdup(
+            "threads that are there for any connection wait for the next request of "
+            "one each, which is not modelled");
     return NULL;
 }
 
@@ -529,7 +575,9 @@ struct requests requests_find(const struct trace *trace) {
     found.refused = refusal(&finder);
     if (found.refused)
         found.all.count = 0;
-    if (finder.n_direct > finder.n_told)
+    if (is_bound(&finder))
+        take_by_bound_read(&finder);
+    else if (finder.n_direct > finder.n_told)
         take_by_accept(&finder);
     else
         take_by_read(&finder);

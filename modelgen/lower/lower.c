@@ -224,6 +224,10 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         write_task_end(writer, index, record);
         return;
     }
+    if (record->api == ROLE_idle) {
+        lower_calls_idle(writer, index, record);
+        return;
+    }
     int object = sections_object(writer->in->sections, record);
     if (write_poison_pill(writer, index, record, object) ||
         lower_calls_named(writer, index, record, object) ||

@@ -223,6 +223,48 @@ void lower_calls_timed(struct writer *writer, size_t index, const struct trace_r
     step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
 }
 
+/* ---- waits for what comes from outside ---- */
+
+static bool takes_requests(const struct trace_thread *thread) {
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
+        if (at.event->api == ROLE_get)
+            return true;
+    return false;
+}
+
+/* MODEL_NONE: nobody else takes requests. */
+static int serving_pool(const struct writer *writer) {
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        for (size_t i = 0; i < pools->pools[p].n_threads; i++)
+            if ((int)p != pools->pool_of[writer->thread] &&
+                takes_requests(&writer->in->trace->threads[pools->pools[p].threads[i]]))
+                return (int)p;
+    return MODEL_NONE;
+}
+
+/* Does the thread wait no more after this call, for anything outside or for threads? */
+static bool waits_last(const struct writer *writer, size_t index) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
+    for (struct event_cursor at = event_cursor_from(thread, index + 1); event_cursor_next(&at);)
+        if (at.event->api == ROLE_idle || at.event->api == ROLE_get ||
+            trace_op(at.event) == OP_JOIN)
+            return false;
+    return true;
+}
+
+void lower_calls_idle(struct writer *writer, size_t index, const struct trace_record *record) {
+    const struct outside_queues *outside = writer->in->outside;
+    bool from_start = writer->in->trace->threads[writer->thread].creator < 0;
+    if (!from_start || !outside || outside->n == 0 || trace_end_ns(record) < outside->to_ns ||
+        !waits_last(writer, index))
+        return;
+    int pool = serving_pool(writer);
+    if (pool != MODEL_NONE)
+        writer_add_step(writer, NODE_JOIN, index, record->start_ns, trace_end_ns(record))
+            ->target_pool = pool;
+}
+
 /* ---- threads ---- */
 
 static size_t thread_by_index(const struct trace *trace, int pid, int index) {

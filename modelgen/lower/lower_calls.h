@@ -23,6 +23,11 @@ void lower_calls_choose_sites(struct writer *writer);
  */
 void lower_calls_timed(struct writer *writer, size_t index, const struct trace_record *record);
 
+/* A wait for what comes from outside that is no request (ROLE_idle). That of a thread which was
+ * there from the start and listens as long as others take requests is a wait until these are done:
+ * the program must not end before. */
+void lower_calls_idle(struct writer *writer, size_t index, const struct trace_record *record);
+
 /* The first creation (join) of a generation stands for all of it; the last join, where the first
  * must not wait for all since they still need the joining thread. `kind` is one of NODE_CREATE and
  * NODE_JOIN. */

@@ -159,10 +159,10 @@ static bool takes_requests(const struct event_log *log, size_t thread) {
 }
 
 /* Of a server, requests are the work. A creator that has an event loop like its threads, but takes
- * none, is not one of them. */
-static bool leaves_requests_to_members(const struct event_log *log,
-                                       const struct creator_group *group) {
-    return takes_requests(log, group->members[0]) && !takes_requests(log, group->creator);
+ * none, is not one of them; nor is one that takes requests and makes threads to answer them. */
+static bool only_one_side_takes_requests(const struct event_log *log,
+                                         const struct creator_group *group) {
+    return takes_requests(log, group->members[0]) != takes_requests(log, group->creator);
 }
 
 void participating_creator_unfold(struct event_log *log, const struct teams *teams,
@@ -173,7 +173,7 @@ void participating_creator_unfold(struct event_log *log, const struct teams *tea
     bool any = false;
     for (size_t i = 0; i < unfolder.groups.count; i++) {
         struct creator_group *group = &unfolder.groups.items[i];
-        if (leaves_requests_to_members(log, group))
+        if (only_one_side_takes_requests(log, group))
             continue;
         creator_share_find(trace, &log->origins, sample, &unfolder.groups, group);
         bool is_shared = group->function || group->commands.count > 0 || group->barriers.count > 0;

@@ -14,25 +14,36 @@ static size_t thread_by_index(const struct trace *trace, int pid, int index) {
     return t;
 }
 
-bool *task_threads_find(const struct trace *trace) {
-    bool *made_for_task = memory_alloc(trace->n_threads, sizeof *made_for_task);
+/* What a thread that is made after this call would be for. */
+static enum made_for made_after(const struct trace_record *record, enum made_for before) {
+    switch (record->api) {
+    case ROLE_get:
+        return MADE_FOR_TASK;
+    case ROLE_idle:
+        return MADE_FOR_CONNECTION;
+    case ROLE_task_end:
+        return MADE_FOR_ANYTHING;
+    default:
+        return before;
+    }
+}
+
+enum made_for *task_threads_find(const struct trace *trace) {
+    enum made_for *made_for = memory_alloc(trace->n_threads, sizeof *made_for);
     for (size_t t = 0; t < trace->n_threads; t++) {
-        bool has_task = false;
+        enum made_for next = MADE_FOR_ANYTHING;
         for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
              event_cursor_next(&at);) {
             if (at.event->flags & TRACE_FAILED)
                 continue;
-            if (at.event->api == ROLE_task_end)
-                has_task = false;
-            else if (at.event->api == ROLE_get)
-                has_task = true;
-            if (!has_task || trace_op(at.event) != OP_CREATE)
+            next = made_after(at.event, next);
+            if (next == MADE_FOR_ANYTHING || trace_op(at.event) != OP_CREATE)
                 continue;
             size_t made = thread_by_index(trace, trace->threads[t].pid, at.event->value);
             if (made < trace->n_threads)
-                made_for_task[made] = true;
-            has_task = false;
+                made_for[made] = next;
+            next = MADE_FOR_ANYTHING;
         }
     }
-    return made_for_task;
+    return made_for;
 }

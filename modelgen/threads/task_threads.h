@@ -1,15 +1,17 @@
-/* Threads that are made for one task each: who takes a task creates a thread, which ends with it.
- * How many live follows how many tasks come and how long they take, not what the program was
- * configured for. */
+/* Threads that are made for what came from outside. For a task: who takes one creates a thread,
+ * which ends with it; how many live follows how many tasks come and how long they take. For a
+ * connection, over which tasks come later: as many as there are clients. Neither is what the
+ * program was configured for. */
 #ifndef PERSIK_MODELGEN_THREADS_TASK_THREADS_H
 #define PERSIK_MODELGEN_THREADS_TASK_THREADS_H
 
-#include <stdbool.h>
-
 #include "formats/trace.h"
 
-/* Per thread: was it made by a thread that had taken something from outside (ROLE_get) and had made
- * no other thread for that? free() ends it. O(records). */
-bool *task_threads_find(const struct trace *trace);
+enum made_for { MADE_FOR_ANYTHING, MADE_FOR_TASK, MADE_FOR_CONNECTION };
+
+/* Per thread: by what its creator did just before. For a task where it had taken one (ROLE_get) and
+ * had made no other thread for that; for a connection where it had waited for what comes from
+ * outside (ROLE_idle), the same. free() ends it. O(records). */
+enum made_for *task_threads_find(const struct trace *trace);
 
 #endif

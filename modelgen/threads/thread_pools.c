@@ -241,7 +241,7 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
     int best = MODEL_NONE;
     for (size_t i = 0; i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creator < 0 || pool->per_task || told[i].fixed ||
+        if (pool->creator < 0 || pool->per_task || pool->per_connection || told[i].fixed ||
             (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
@@ -259,7 +259,7 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
                         const struct thread_pool *busiest, double asked) {
-    if (pool->per_task)
+    if (pool->per_task || pool->per_connection)
         return;
     if (pool->team && pool->team->is_default) {
         pool->scales = true;
@@ -339,17 +339,26 @@ double thread_pools_asked(const struct thread_pool *pool) {
 
 /* ---- threads that are made for a task ---- */
 
+static bool are_made_for(const struct thread_pool *pool, const enum made_for *made_for,
+                         enum made_for what) {
+    size_t i = 0;
+    while (i < pool->n_threads && made_for[pool->threads[i]] == what)
+        i++;
+    return i == pool->n_threads && i > 1 && !pool->team && !pool->with_creator;
+}
+
 static void find_task_pools(const struct trace *trace, struct thread_pools *pools) {
-    bool *made_for_task = task_threads_find(trace);
+    enum made_for *made_for = task_threads_find(trace);
     for (size_t p = 0; p < pools->n_pools; p++) {
         struct thread_pool *pool = &pools->pools[p];
-        pool->per_task = !pool->team && !pool->with_creator && pool->n_threads > 1;
-        for (size_t i = 0; i < pool->n_threads; i++)
-            pool->per_task &= made_for_task[pool->threads[i]];
+        pool->per_task = are_made_for(pool, made_for, MADE_FOR_TASK);
+        pool->per_connection = are_made_for(pool, made_for, MADE_FOR_CONNECTION);
         if (pool->per_task)
             pool->why = "one is made for each task: as many live as there are tasks under way";
+        if (pool->per_connection)
+            pool->why = "one is made for each connection: as many live as there are clients";
     }
-    free(made_for_task);
+    free(made_for);
 }
 
 /* ---- the pools ---- */

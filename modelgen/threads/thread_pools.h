@@ -21,7 +21,8 @@ struct thread_pool {
     const struct team *team; /* NULL: threads of their own */
     bool with_creator;       /* one of the threads is their creator's part (openmp_teams.h,
                                 participating_creator.h) */
-    bool per_task;           /* each was made for a task, see task_threads.h */
+    bool per_task;           /* each was made for a task, see task_threads.h ... */
+    bool per_connection;     /* ... or for a connection */
     bool scales;             /* follows --threads ... */
     bool divides_work;       /* each thread gets a part of its creator's work */
     const char *one_thread;  /* by what the program goes another way with one thread; NULL */

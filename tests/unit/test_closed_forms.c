@@ -140,7 +140,7 @@ static struct model *build_thread_for_each(int cores, double arrival_mean_ns, do
 
 static void test_a_thread_for_each_task_is_mm_infinity(void **state) {
     (void)state;
-    struct model *model = build_thread_for_each(32, 0.25 * MS, 1 * MS, 0);
+    struct model *model = build_thread_for_each(12, 1 * MS, 1 * MS, 0);
     assert_within_intervals(model, open_run, response, 1 * MS, 0.02);
 }
 
@@ -155,7 +155,7 @@ static void test_threads_for_tasks_share_the_cores(void **state) {
     (void)state;
     struct model *model = build_thread_for_each(2, 0.5 * MS, 2 * MS, 0);
     struct sim_config config = {
-        .horizon_ns = 6000 * MS, .warmup_ns = 3000 * MS, .min_replications = 10};
+        .horizon_ns = 2000 * MS, .warmup_ns = 1000 * MS, .min_replications = 10};
     assert_within_intervals(model, config, throughput, 1000, 0.05);
 }
 

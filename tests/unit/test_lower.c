@@ -98,6 +98,66 @@ static void a_sleep_takes_as_long_as_it_did(void **state) {
     model_free(model);
 }
 
+/* A call that returns at `end`; a thread that sleeps in it is woken 50 ns before. */
+static void on_socket(struct trace *trace, int thread, const char *api, int descriptor,
+                      uint64_t start_ns, uint64_t end_ns, int value) {
+    builder_record(trace, thread, api, start_ns, end_ns - start_ns, (uint64_t)descriptor,
+                   builder_context(trace, api, 1, "serve", 2), value);
+}
+
+/* Main accepts, and makes a thread for each connection; over each come so many requests. */
+static struct model *thread_for_each_connection(uint64_t requests) {
+    enum { LISTENER = 3, CONNECTIONS = 4, EACH_NS = 10000 };
+    struct trace *trace = builder_new(2);
+    trace->meta.has_wakes = true;
+    uint64_t end = EACH_NS * (CONNECTIONS + 2) * (requests + 1);
+    builder_thread(trace, "main", -1);
+    for (uint64_t i = 1; i <= CONNECTIONS; i++) {
+        uint64_t at = i * EACH_NS;
+        on_socket(trace, 0, "accept", LISTENER, at - 5000, at, 10 + (int)i);
+        builder_run(trace, 0, 0, at - 50, at - 40, at + 500, false);
+        int made = builder_thread(trace, "serve", 0);
+        builder_create(trace, 0, at + 10, 20, builder_context(trace, "main", 900, "main", 900),
+                       made);
+        for (uint64_t r = 0; r < requests; r++) {
+            uint64_t came = at + 1000 + r * EACH_NS;
+            on_socket(trace, made, "read", 10 + (int)i, r ? came - 4000 : came - 100, came, 16);
+            builder_run(trace, made, 1, r ? came - 50 : came - 200, came - 40, came + 900, false);
+            on_socket(trace, made, "write", 10 + (int)i, came + 790, came + 800, 16);
+        }
+    }
+    on_socket(trace, 0, "accept", LISTENER, (CONNECTIONS + 1) * EACH_NS, end, -1);
+    builder_finish(trace, end);
+    for (int t = 1; t <= CONNECTIONS; t++)
+        builder_life(trace, t, (uint64_t)t * EACH_NS + 20,
+                     (uint64_t)t * EACH_NS + 2000 + requests * EACH_NS);
+    return builder_model(trace, NULL);
+}
+
+static void a_thread_that_is_made_for_a_request_is_made_for_each(void **state) {
+    (void)state;
+    struct model *model = thread_for_each_connection(1);
+    assert_int_equal(model->n_pools, 2);
+    assert_true(model->pools[1].per_task);
+    assert_false(model->pools[1].scales);
+    assert_int_equal(nodes_of(model, NODE_GET), 1);
+    assert_int_equal(nodes_of(model, NODE_CREATE), 1);
+    assert_int_equal(nodes_of(model, NODE_TASK_END), 1);
+    model_free(model);
+}
+
+/* Else the program would end while threads take requests. */
+static void who_listens_to_the_end_waits_for_those_who_serve(void **state) {
+    (void)state;
+    struct model *model = thread_for_each_connection(3);
+    assert_int_equal(model->n_pools, 2);
+    assert_false(model->pools[1].per_task);
+    assert_false(model->pools[1].scales);
+    assert_int_equal(nodes_of(model, NODE_CREATE), 1);
+    assert_int_equal(nodes_of(model, NODE_JOIN), 1);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mutex_that_is_waited_for_is_locked),
@@ -105,6 +165,8 @@ int main(void) {
         cmocka_unit_test(one_that_is_hardly_held_vanishes),
         cmocka_unit_test(the_creations_of_a_pool_are_one),
         cmocka_unit_test(a_sleep_takes_as_long_as_it_did),
+        cmocka_unit_test(a_thread_that_is_made_for_a_request_is_made_for_each),
+        cmocka_unit_test(who_listens_to_the_end_waits_for_those_who_serve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,14 +299,46 @@ static void what_is_not_answered_is_no_request(void **state) {
     assert_refused(trace, "requests of this server are not recognised: nothing that was read");
 }
 
-static void a_thread_for_each_connection_is_not_modelled(void **state) {
+static void a_thread_that_keeps_any_connection_is_not_modelled(void **state) {
     (void)state;
     struct trace *trace = new_trace(1);
     on(trace, WORKER, "accept", LISTENER, 10, 20, FIRST);
     for (uint64_t i = 1; i <= REQUESTS; i++)
         serve(trace, WORKER, FIRST, i * EACH_NS);
     builder_finish(trace, 7 * EACH_NS);
-    assert_refused(trace, "wait for the next request of one connection each");
+    assert_refused(trace, "wait for the next request of one each");
+}
+
+/* Main accepts two and makes a thread for each, which reads until the client closes. */
+static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (int worker = WORKER; worker <= OTHER; worker++) {
+        uint64_t at = (uint64_t)worker * 100;
+        on(trace, MAIN, "accept", LISTENER, at, at + 10, FIRST + worker);
+        for (uint64_t i = 1; i <= REQUESTS; i++) {
+            uint64_t came = i * EACH_NS + (uint64_t)worker * 2000;
+            on(trace, worker, "read", FIRST + worker, came - 5000, came, BYTES);
+            woken(trace, worker, came - 50, came + 1000);
+            on(trace, worker, "write", FIRST + worker, came + 490, came + 500, BYTES);
+        }
+        on(trace, worker, "read", FIRST + worker, 7 * EACH_NS, 8 * EACH_NS, 0);
+        woken(trace, worker, 8 * EACH_NS - 50, 8 * EACH_NS);
+    }
+    builder_finish(trace, 9 * EACH_NS);
+    builder_life(trace, WORKER, 120, 9 * EACH_NS);
+    builder_life(trace, OTHER, 220, 9 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_false(shown.queues.items[0].is_own); /* a client asks again when it has its answer */
+    assert_float_equal(shown.queues.items[0].arrivals, 2 * REQUESTS, 0);
+    assert_int_equal(count_shown(&shown.log, MAIN, ROLE_idle), 2);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), REQUESTS + 1);
+    assert_int_equal(count_shown(&shown.log, OTHER, ROLE_task_end), REQUESTS);
+    const struct trace_record *last = shown_call(&shown.log, WORKER, 3 * REQUESTS);
+    assert_int_equal(last->api, ROLE_get);
+    assert_true(last->flags & TRACE_FAILED);
+    end(&shown, trace);
 }
 
 static void what_may_come_from_the_program_itself_does_not_come_from_outside(void **state) {
@@ -364,7 +396,8 @@ int main(void) {
         cmocka_unit_test(connections_that_two_threads_wait_for_are_shared),
         cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
         cmocka_unit_test(what_is_not_answered_is_no_request),
-        cmocka_unit_test(a_thread_for_each_connection_is_not_modelled),
+        cmocka_unit_test(a_thread_that_keeps_any_connection_is_not_modelled),
+        cmocka_unit_test(a_thread_that_was_made_for_a_connection_takes_what_comes_over_it),
         cmocka_unit_test(what_may_come_from_the_program_itself_does_not_come_from_outside),
         cmocka_unit_test(without_scheduling_it_is_not_known_when_requests_came),
         cmocka_unit_test(a_program_that_accepts_nothing_stays_as_it_is),

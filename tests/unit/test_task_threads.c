@@ -47,10 +47,10 @@ static void a_thread_is_made_for_each_task_that_is_taken(void **state) {
     (void)state;
     struct trace *trace = making();
     finish(trace);
-    bool *made = task_threads_find(trace);
-    assert_false(made[0]);
+    enum made_for *made = task_threads_find(trace);
+    assert_int_equal(made[0], MADE_FOR_ANYTHING);
     for (int t = 1; t <= TASKS; t++)
-        assert_true(made[t]);
+        assert_int_equal(made[t], MADE_FOR_TASK);
     free(made);
     trace_free(trace);
 }
@@ -60,9 +60,9 @@ static void only_the_first_is_made_for_a_task(void **state) {
     struct trace *trace = making();
     create(trace, TASKS * EACH_NS + 300);
     finish(trace);
-    bool *made = task_threads_find(trace);
-    assert_true(made[TASKS]);
-    assert_false(made[TASKS + 1]);
+    enum made_for *made = task_threads_find(trace);
+    assert_int_equal(made[TASKS], MADE_FOR_TASK);
+    assert_int_equal(made[TASKS + 1], MADE_FOR_ANYTHING);
     free(made);
     trace_free(trace);
 }
@@ -77,9 +77,9 @@ static void a_task_that_is_done_makes_no_thread(void **state) {
     show(trace, 0, ROLE_get, 500, TRACE_FAILED); /* nothing more came */
     create(trace, 700);
     finish(trace);
-    bool *made = task_threads_find(trace);
-    assert_false(made[1]);
-    assert_false(made[2]);
+    enum made_for *made = task_threads_find(trace);
+    assert_int_equal(made[1], MADE_FOR_ANYTHING);
+    assert_int_equal(made[2], MADE_FOR_ANYTHING);
     free(made);
     trace_free(trace);
 }
@@ -102,6 +102,24 @@ static void their_number_does_not_follow_the_thread_count(void **state) {
     struct thread_pools pools = pools_of(trace);
     assert_int_equal(pools.n_pools, 2);
     assert_true(pools.pools[1].per_task);
+    assert_false(pools.pools[1].scales);
+    thread_pools_free(&pools);
+    trace_free(trace);
+}
+
+/* Main waits for connections, over which tasks come later. */
+static void threads_for_connections_do_not_follow_it_either(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    for (uint64_t i = 1; i <= TASKS; i++) {
+        show(trace, 0, ROLE_idle, i * EACH_NS, 0);
+        create(trace, i * EACH_NS + 100);
+    }
+    finish(trace);
+    struct thread_pools pools = pools_of(trace);
+    assert_false(pools.pools[1].per_task);
+    assert_true(pools.pools[1].per_connection);
     assert_false(pools.pools[1].scales);
     thread_pools_free(&pools);
     trace_free(trace);
@@ -130,6 +148,7 @@ int main(void) {
         cmocka_unit_test(only_the_first_is_made_for_a_task),
         cmocka_unit_test(a_task_that_is_done_makes_no_thread),
         cmocka_unit_test(their_number_does_not_follow_the_thread_count),
+        cmocka_unit_test(threads_for_connections_do_not_follow_it_either),
         cmocka_unit_test(a_pool_with_others_follows_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
