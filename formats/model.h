@@ -165,6 +165,7 @@ struct object {
                        * drawn */
     bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
                      * have passed as well, and their waits end with "no" */
+    bool by_kernel; /* ... and the kernel does what it does until then, without a core for it */
     double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's

@@ -137,6 +137,7 @@ static const struct field object_fields[] = {
     NUMBER(object, lead, 0),
     FLAG(object, in_rounds),
     FLAG(object, in_groups),
+    FLAG(object, by_kernel),
     NUMBER(object, led_cpu_ns, 0),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),

@@ -2,6 +2,7 @@
 
 #include "simulator/cpu.h"
 #include "simulator/draws.h"
+#include "simulator/walk.h"
 
 /* How long the request takes, which the thread's node makes. */
 static double service_of(struct engine *engine, struct shared *disk, const struct thread *thread) {
@@ -36,15 +37,21 @@ static void submit(struct engine *engine, struct shared *disk, struct thread *th
     wait_list_append(&disk->waiters[SIDE_TAKERS], thread);
 }
 
-enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
     double requests = draws_one(engine, node->operations, &thread->random);
     thread->wanted = random_round(&thread->random, requests);
     if (thread->wanted < 1)
-        return PROGRESS_YES;
+        return false;
     thread->phase = PHASE_GRANTED;
     thread->granted = OUTCOME_YES;
     submit(engine, disk, thread);
+    return true;
+}
+
+enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+    if (!disk_ask(engine, thread, disk))
+        return PROGRESS_YES;
     cpu_block(engine, thread);
     return PROGRESS_WAITS;
 }
@@ -60,7 +67,7 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
     if (--thread->wanted >= 1)
         submit(engine, disk, thread);
     else
-        cpu_wake(engine, thread, NULL);
+        walk_asleep(engine, thread);
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {

@@ -518,7 +518,7 @@ int objects_disk(struct writer *writer, uint32_t device) {
         return object;
     object = model_builder_object(writer->model, OBJECT_DISK,
                                   memory_format("disk %u:%u", device >> 20, device & 0xfffff));
-    struct disk_speed speed = disk_service_speed(writer->in->disks, device);
+    struct disk_speed speed = disk_service_speed(writer->in->disks, device, writer->streams.alike);
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
     writer->model->objects[object].evidence = speed.evidence;
@@ -541,6 +541,7 @@ int objects_journal(struct writer *writer, uint32_t device) {
         writer->model, OBJECT_ORDER,
         memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
     writer->model->objects[object].in_groups = true;
+    writer->model->objects[object].by_kernel = true;
     writer->model->objects[object].evidence =
         memory_format("%zu calls returned with the last request of %zu commits; requests of the "
                       "kernel were under "

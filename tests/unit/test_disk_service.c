@@ -49,7 +49,7 @@ static struct disk_speed speed_of(size_t threads, size_t servers, double pause_u
                                                   .device = 7});
     }
     struct disk_service disks = disk_service_find(trace);
-    struct disk_speed speed = disk_service_speed(&disks, 7);
+    struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
     disk_service_free(&disks);
     trace_free(trace);
     free(free_ns);
@@ -93,7 +93,7 @@ static void other_devices_and_requests_cut_off_do_not_count(void **state) {
     builder_block(trace, (struct trace_block){.issued_ns = 15, .completed_ns = 900, .device = 8});
     builder_block(trace, (struct trace_block){.issued_ns = 20, .completed_ns = 0, .device = 7});
     struct disk_service disks = disk_service_find(trace);
-    struct disk_speed speed = disk_service_speed(&disks, 7);
+    struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
     assert_true(speed.servers == 1);
     assert_true(dist_mean(&speed.service_ns) == 20);
     free(speed.service_ns.values);
