@@ -144,6 +144,7 @@ static const struct field object_fields[] = {
     NUMBER(object, items_in_all, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),
+    NUMBER(object, room_ns, 0),
     DIST(object, interarrival_ns),
     NUMBER(object, arrivals, 0),
     NUMBER(object, clients, 0),

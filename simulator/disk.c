@@ -1,5 +1,7 @@
 #include "simulator/disk.h"
 
+#include <math.h>
+
 #include "simulator/cpu.h"
 #include "simulator/draws.h"
 #include "simulator/walk.h"
@@ -49,7 +51,29 @@ bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk)
     return true;
 }
 
+/* What is done later, one after the other, nobody waits for while there is room for it. */
+static enum progress put_off(struct engine *engine, struct thread *thread, struct shared *disk) {
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
+    double requests = draws_one(engine, node->operations, &thread->random);
+    disk->promised_ns =
+        fmax(disk->promised_ns, engine->now_ns) + requests * service_of(engine, disk, thread);
+    double wait_ns = disk->promised_ns - engine->now_ns - engine_planned(engine, disk)->room_ns;
+    shared_touch(engine, disk);
+    disk->operations++;
+    if (wait_ns <= 0)
+        return PROGRESS_YES;
+    disk->waits++;
+    disk->wait_ns += wait_ns;
+    thread->phase = PHASE_GRANTED;
+    thread->granted = OUTCOME_YES;
+    heap_set(&engine->clock, thread->id, engine->now_ns + wait_ns);
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}
+
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+    if (engine_planned(engine, disk)->room_ns > 0)
+        return put_off(engine, thread, disk);
     if (!disk_ask(engine, thread, disk))
         return PROGRESS_YES;
     cpu_block(engine, thread);
@@ -57,6 +81,10 @@ enum progress disk_access(struct engine *engine, struct thread *thread, struct s
 }
 
 void disk_complete(struct engine *engine, struct thread *thread, struct shared *disk) {
+    if (engine_planned(engine, disk)->room_ns > 0) {
+        cpu_wake(engine, thread, NULL);
+        return;
+    }
     shared_touch(engine, disk);
     disk->being_served--;
     struct thread *next = disk->waiters[SIDE_TAKERS].head;

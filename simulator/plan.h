@@ -106,6 +106,7 @@ struct plan_object {
     double items_in_all; /* INFINITY: no end */
     double arrivals;     /* INFINITY = no end */
     double servers;      /* disk; INFINITY: no limit */
+    double room_ns;      /* disk: so much may be asked of it before anybody waits; 0: all do */
     bool writers_first;  /* rwlock */
     bool in_steps;       /* order: each number follows another: ... */
     double distance;     /* ... so many below, ... */

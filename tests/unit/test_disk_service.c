@@ -81,6 +81,13 @@ static void a_device_that_never_slowed_down_has_no_limit(void **state) {
     assert_speed(6, 8, 50, 0, "without limit");
 }
 
+/* Then times do not tell: the order does. */
+static void a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes(void **state) {
+    (void)state;
+    assert_speed(4, 1, 0, 1, "as fast as 1 server");
+    assert_speed(4, 8, 0, 0, "without limit");
+}
+
 static void requests_one_by_one_tell_of_one_server_only(void **state) {
     (void)state;
     assert_speed(1, 8, 50, 1, "never two at once");
@@ -126,6 +133,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_servers_of_a_busy_device_are_counted),
         cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
+        cmocka_unit_test(a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes),
         cmocka_unit_test(requests_outside_of_calls_are_counted),
         cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),
         cmocka_unit_test(other_devices_and_requests_cut_off_do_not_count),
