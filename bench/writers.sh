@@ -1,15 +1,15 @@
 #!/bin/bash
-# How well programs that wait for their writes are predicted: each kind of tests/programs/writer.c is recorded once on a
-# slow disk (bench/slow-disk.sh), predicted over threads, and run there. As root.
+# How well programs that write are predicted: each kind of tests/programs/writer.c is recorded once on a slow disk
+# (bench/slow-disk.sh), predicted over threads, and run there. As root.
 #
-# usage: bench/writers.sh [KIND...]      (default: log logs direct; writer.c tells of them)
+# usage: bench/writers.sh [KIND...]      (default: log logs bulk direct; writer.c tells of them)
 #
-# Each thread writes as many records, so that throughput is threads times records over the running time. Of each
-# configuration $RUNS runs (3), in turn with all others; their medians. Recordings and measurements are kept in
-# bench/scratch/writers/KIND/; delete the folder to measure anew, give more $RUNS to add some.
+# Each thread writes as much, so that throughput is threads times records over the time of the writing. `bulk` may have
+# 64 MB dirty, a limit of the slow disk alone. Of each configuration $RUNS runs (3), in turn with all others; their
+# medians. Recordings and measurements are kept in bench/scratch/writers/KIND/; delete the folder to measure anew, give
+# more $RUNS to add some.
 #
 #   THREADS   the configurations (1 2 4 8); RECORDED: threads of the recorded run (4)
-#   RECORDS   of each thread (480), of a page; EVERY: of these it waits for the disk (16)
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -17,25 +17,53 @@ set -euo pipefail
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 runs=${RUNS:-3}
 recorded=${RECORDED:-4}
-records=${RECORDS:-480}
-every=${EVERY:-16}
 kept=$work/writers
+dirty_limit=$((64 << 20))
+
+# Records of each thread.
+records_of() {
+    case $1 in
+    log | logs) echo 480 ;;
+    bulk) echo 768 ;;
+    *) echo 100 ;;
+    esac
+}
+
+# Sets the array `command`: KIND with so many threads.
+command_of() {
+    local every=16 bytes=4096
+    [ "$1" != bulk ] || bytes=131072
+    command=("$kept/writer" "$1" "$2" "$(records_of "$1")" "$SLOW_DISK" "$every" "$bytes")
+}
+
+# Nothing is dirty, and nothing cached, before a run.
+prepare() {
+    local limits
+    rm -f "$SLOW_DISK"/written.*
+    "$SLOW_DISK_DROP"
+    limits=/sys/class/bdi/$(lsblk -no MAJ:MIN "$SLOW_DISK_DEVICE" | tr -d ' ')
+    echo 1 >"$limits/strict_limit"
+    echo "$dirty_limit" >"$limits/max_bytes"
+}
 
 # On the slow disk.
 record_and_measure() {
     local kind i t
     for kind; do
         mkdir -p "$kept/$kind"
-        [ -s "$kept/$kind/recording/trace.persik" ] ||
-            "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$kind/recording" -- \
-                "$kept/writer" "$kind" "$recorded" "$records" "$SLOW_DISK" "$every" >&2
         touch "$kept/$kind/measured"
+        [ ! -s "$kept/$kind/recording/trace.persik" ] || continue
+        command_of "$kind" "$recorded"
+        "$persik" profile -q --no-evictions --plain-runs 1 --prepare "'$0' --prepare" -o "$kept/$kind/recording" -- \
+            "${command[@]}" >&2
     done
     for ((i = 1; i <= runs; i++)); do
         for kind; do
             for t in "${threads[@]}"; do
-                [ "$(grep -cs "^$t " "$kept/$kind/measured")" -ge "$i" ] ||
-                    echo "$t $("$kept/writer" "$kind" "$t" "$records" "$SLOW_DISK" "$every")" >>"$kept/$kind/measured"
+                [ "$(grep -cs "^$t " "$kept/$kind/measured")" -lt "$i" ] || continue
+                prepare
+                command_of "$kind" "$t"
+                echo "$t $("${command[@]}")" >>"$kept/$kind/measured"
             done
         done
     done
@@ -51,16 +79,16 @@ compare() {
     for t in "${threads[@]}"; do
         echo "$1 $t $(median "$1" "$t") $("$persik" predict -q -i "$kept/$1/recording" --threads "$t" \
             --partition work=perthread --format json | jq -r '.configurations[0].run_ns / 1e9')"
-    done | awk -v records="$records" '{
+    done | awk -v records="$(records_of "$1")" '{
         printf "%-7s %7d %12.1f %12.1f %+6.1f\n", $1, $2, $2 * records / $3, $2 * records / $4, 100 * ($3 / $4 - 1)}'
 }
 
 need_persik
-[ $# -gt 0 ] || set -- log logs direct
-if [ "$1" = --on-the-disk ]; then
-    record_and_measure "${@:2}"
-    exit
-fi
+[ $# -gt 0 ] || set -- log logs bulk direct
+case $1 in
+--prepare) prepare && exit ;;
+--on-the-disk) record_and_measure "${@:2}" && exit ;;
+esac
 mkdir -p "$kept"
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/writer.c" -o "$kept/writer" -lpthread
 "$root/bench/slow-disk.sh" -- "$0" --on-the-disk "$@"

@@ -247,6 +247,7 @@ static void run_disk_service(struct build *build) {
     build->commits = commits_find(&build->disks);
     build->write_back = write_back_find(&build->disks, &build->commits);
     run_notes_requests_outside(build);
+    run_notes_requests_of_kernel(build);
 }
 
 /* ---- the model ---- */
