@@ -1,4 +1,4 @@
-/* Which calls wait for the same commit of a journal. */
+/* Which calls wait for the same commit of a journal, and what is written back. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/request_streams.h"
+#include "modelgen/calibrate/write_back.h"
 #include "tests/unit/trace_builder.h"
 
 enum { DISK = 7, OTHER_DISK = 8, JOURNAL_TID = 9999, WRITERS = 3 };
@@ -34,6 +35,8 @@ static struct trace *two_commits(uint64_t until_ns) {
         uint32_t place = builder_context(trace, "append", 10, "writer", 1);
         uint64_t end_ns = t == 0 ? 101 : 202;
         builder_call(trace, thread, "fdatasync", 10, end_ns, 3, place);
+        builder_slice(trace, thread, 0, 11);
+        builder_slice(trace, thread, end_ns - 1, 300);
     }
     for (int t = 0; t < WRITERS; t++)
         write_block(trace, trace->threads[t].tid, 11, 20 + 10 * (uint64_t)t, BLOCK_WRITE, DISK);
@@ -110,10 +113,35 @@ static void a_request_is_near_behind_one_of_its_stream(void **state) {
     trace_free(trace);
 }
 
+/* On the device to which most was written, and without commits. */
+static void what_was_written_back_is_told_by_time(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "writer", -1);
+    write_block(trace, JOURNAL_TID, 20, 60, BLOCK_WRITE, OTHER_DISK);
+    write_block(trace, JOURNAL_TID, 20, 100, BLOCK_WRITE, DISK);
+    write_block(trace, JOURNAL_TID, 90, 180, BLOCK_WRITE, DISK);
+    write_block(trace, JOURNAL_TID, 190, 260, BLOCK_WRITE, DISK);
+    builder_finish(trace, 300);
+    struct disk_service disks = disk_service_find(trace);
+    struct commits commits = commits_find(&disks);
+    struct write_back later = write_back_find(&disks, &commits);
+    assert_int_equal(later.n, 3);
+    assert_int_equal(later.device, DISK);
+    assert_true(write_back_done(&later, &disks, 99) == 0);
+    assert_true(write_back_done(&later, &disks, 180) == 2 * 4096);
+    assert_true(write_back_covers(&later, &disks, 0, 300) == 160 + 70);
+    write_back_free(&later);
+    commits_free(&commits);
+    disk_service_free(&disks);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_that_return_behind_one_request_waited_for_one_commit),
         cmocka_unit_test(calls_that_the_kernels_requests_do_not_cover_waited_for_no_commit),
+        cmocka_unit_test(what_was_written_back_is_told_by_time),
         cmocka_unit_test(a_request_is_near_behind_one_of_its_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

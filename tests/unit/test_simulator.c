@@ -1083,6 +1083,23 @@ static void test_a_request_behind_one_of_its_stream_is_near(void **state) {
     assert_close(run_of_streams(true), 15 * MS, 1e-9);
 }
 
+/* Two put off five requests each, of which three together have room. */
+static void test_what_is_put_off_is_waited_for_when_there_is_no_room(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(10 * MS);
+    model->objects[disk].room_ns = 30 * MS;
+    int pool = build_pool(model, 2, true);
+    int last = model->pools[pool].entry;
+    for (int i = 0; i < 5; i++) {
+        last = build_next(model, last, constant(0), NODE_IO, disk);
+        model->nodes[last].operations = constant(1);
+    }
+    end_after(model, last, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 70 * MS, 1e-9);
+}
+
 static void test_each_who_is_led_costs_the_leader(void **state) {
     (void)state;
     struct sim_result result = in_groups(5, 2 * MS, false);
@@ -2174,6 +2191,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
         cmocka_unit_test(test_a_commit_is_for_all_who_came_before_it),
+        cmocka_unit_test(test_what_is_put_off_is_waited_for_when_there_is_no_room),
         cmocka_unit_test(test_a_request_behind_one_of_its_stream_is_near),
         cmocka_unit_test(test_each_who_is_led_costs_the_leader),
         cmocka_unit_test(test_the_creators_part_is_done_on_its_core),
