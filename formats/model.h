@@ -165,15 +165,18 @@ struct object {
                        * drawn */
     bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
                      * have passed as well, and their waits end with "no" */
+    bool by_kernel; /* ... and the kernel does what it does until then, without a core for it */
     double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
-    double initial_items;        /* queue only: items already there at the start of the run */
-    double items_in_all;         /* queue only: it is closed when so many have been taken; 0: never.
-                                  * Nobody waits for ever before: see docs/formats.md */
-    struct dist service_ns;      /* disk only: of one request on one server */
-    double servers;              /* disk only: requests served at once; 0 = all that come */
+    double initial_items;   /* queue only: items already there at the start of the run */
+    double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
+                             * Nobody waits for ever before: see docs/formats.md */
+    struct dist service_ns; /* disk only: of one request on one server */
+    double servers;         /* disk only: requests served at once; 0 = all that come */
+    double room_ns; /* disk only: nobody waits for requests before they take so long in all; 0:
+                     * everybody does, for his own */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
     double clients;       /* queue only: a closed population of so many from outside; 0 = none. Each

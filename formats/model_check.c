@@ -373,6 +373,9 @@ static int check_object(const struct model *model, size_t i, struct error *error
         return violation(PLACE_KEY(place, "kind"), error, "an unknown kind");
     if (object->kind == OBJECT_DISK && object->service_ns.kind == DIST_NONE)
         return violation(PLACE_KEY(place, "service_ns"), error, "a disk needs service times");
+    if (object->room_ns > 0 && (object->kind != OBJECT_DISK || object->servers != 1))
+        return violation(PLACE_KEY(place, "room_ns"), error,
+                         "only a disk with one server has room");
     if (object->kind == OBJECT_DISK && !(object->servers >= 0 && object->servers <= MAX_SERVERS))
         return violation(PLACE_KEY(place, "servers"), error,
                          "%g is no number of servers: at least 1, or 0 for no limit",
@@ -386,6 +389,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
         check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
         check_amount(object->items_in_all, "items_in_all", place, error) ||
+        check_amount(object->room_ns, "room_ns", place, error) ||
         check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
         check_dist(&object->service_ns, "service_ns", place, error) ||
         check_monitor_parts(model, object, place, error))

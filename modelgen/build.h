@@ -9,6 +9,7 @@
 #include "modelgen/calibrate/cache_reload_costs.h"
 #include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/disk_service.h"
+#include "modelgen/calibrate/write_back.h"
 #include "modelgen/event_counts.h"
 #include "modelgen/events/critical_section.h"
 #include "modelgen/events/event_log.h"
@@ -47,6 +48,7 @@ struct build {
     uint32_t *places;                    /* SITES: per context, see source_places() */
     struct disk_service disks;           /* DISKS */
     struct commits commits;              /* DISKS */
+    struct write_back write_back;        /* DISKS */
     struct stream_result streams;        /* STEPS */
     struct lowered_objects lowered;      /* OBJECTS */
     struct partition_evidence *evidence; /* per pool; filled with the graph */
@@ -59,6 +61,7 @@ static inline struct lower_input build_lower_input(struct build *build) {
                                 .places = build->places,
                                 .disks = &build->disks,
                                 .commits = &build->commits,
+                                .write_back = &build->write_back,
                                 .outside = &build->outside,
                                 .facts = build->facts,
                                 .thread_facts = build->thread_facts,

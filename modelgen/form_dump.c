@@ -220,10 +220,30 @@ void form_dump_sites(const struct build *build, FILE *out) {
     }
 }
 
+/* Kind, and when the device had each. */
+static void dump_requests(const struct trace *trace, const size_t *requests, size_t n, FILE *out) {
+    for (size_t i = 0; i < n; i++) {
+        const struct trace_block *block = &trace->blocks[requests[i]];
+        fprintf(out, " %d:%llu-%llu", (int)block->kind, (unsigned long long)block->issued_ns,
+                (unsigned long long)block->completed_ns);
+    }
+    fputc('\n', out);
+}
+
 void form_dump_disks(const struct build *build, FILE *out) {
+    const struct disk_service *disks = &build->disks;
     for (size_t t = 0; t < build->trace->n_threads; t++)
-        if (build->disks.n_requests[t])
-            fprintf(out, "thread %zu: %zu requests\n", t, build->disks.n_requests[t]);
+        if (disks->n_requests[t]) {
+            fprintf(out, "thread %zu: %zu requests:", t, disks->n_requests[t]);
+            dump_requests(build->trace, disks->requests[t], disks->n_requests[t], out);
+        }
+    const struct commits *commits = &build->commits;
+    for (size_t c = 0; c < commits->n_commits; c++) {
+        const struct commit *commit = &commits->items[c];
+        fprintf(out, "commit %zu: until %llu, %zu calls, requests:", c,
+                (unsigned long long)commit->end_ns, commit->n_calls);
+        dump_requests(build->trace, &commits->requests[commit->first], commit->n, out);
+    }
 }
 
 /* ---- the model ---- */

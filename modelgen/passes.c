@@ -263,7 +263,9 @@ static void run_call_places(struct build *build) {
 static void run_disk_service(struct build *build) {
     build->disks = disk_service_find(build->trace);
     build->commits = commits_find(&build->disks);
+    build->write_back = write_back_find(&build->disks, &build->commits);
     run_notes_requests_outside(build);
+    run_notes_requests_of_kernel(build);
 }
 
 /* ---- the model ---- */
@@ -374,6 +376,7 @@ void passes_end(struct build *build) {
     if (build->disks.trace)
         disk_service_free(&build->disks);
     commits_free(&build->commits);
+    write_back_free(&build->write_back);
     monitors_free(&build->monitors);
     if (build->sections.section_of_lock)
         sections_free(&build->sections, build->trace);

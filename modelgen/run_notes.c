@@ -124,6 +124,28 @@ void run_notes_requests_outside(const struct build *build) {
                   outside.requests, outside.bytes / 1e6);
 }
 
+static double bytes_of(const struct trace *trace, const size_t *requests, size_t n) {
+    double bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += trace->blocks[requests[i]].bytes;
+    return bytes;
+}
+
+void run_notes_requests_of_kernel(const struct build *build) {
+    const struct disk_service *disks = &build->disks;
+    const struct commits *commits = &build->commits;
+    const struct write_back *later = &build->write_back;
+    double all = bytes_of(disks->trace, disks->kernel, disks->n_kernel);
+    double committed = bytes_of(disks->trace, commits->requests, commits->n_requests);
+    if (disks->n_kernel > 0)
+        notes_add(build->model,
+                  "of %zu requests of the kernel (%.1f MB) %zu (%.1f MB) were for commits that "
+                  "calls waited for, %zu (%.1f MB) wrote back what calls had written, the others "
+                  "belong to none",
+                  disks->n_kernel, all / 1e6, commits->n_requests, committed / 1e6, later->n,
+                  later->bytes / 1e6);
+}
+
 /* The first thread's share is no part of the measured running time. */
 void run_notes_attaching(const struct build *build) {
     const struct trace *trace = build->recorded;

@@ -15,6 +15,8 @@ void run_notes_attaching(const struct build *build);
 void run_notes_binding(const struct build *build);
 
 /* Requests to disks outside of every recorded call. */
+/* What became of the requests of the kernel: commits, write-back, or neither. */
+void run_notes_requests_of_kernel(const struct build *build);
 void run_notes_requests_outside(const struct build *build);
 
 #endif

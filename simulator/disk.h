@@ -7,6 +7,9 @@
 /* The node's requests to its disk, one after the other; PROGRESS_YES for a cache hit. */
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk);
 
+/* The same of a thread that sleeps. False: it had none to make. */
+bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk);
+
 /* Off the CPU for the node's `wait_ns`. */
 enum progress pause_thread(struct engine *engine, struct thread *thread);
 

@@ -175,6 +175,7 @@ struct shared {
     bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
     uint32_t being_served; /* disk: requests on its servers */
+    double promised_ns;    /* disk with room: when it will have done all that it was asked */
     int last_stream;       /* disk: of the request that it served last; 0: of none */
     double amount;      /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
     double in_vain;     /* tokens: attempts since it was filled */

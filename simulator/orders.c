@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "simulator/walk.h"
+
 /* `amount` is the next number to be drawn, `arrived` the next one to be collected. In an order in
  * rounds `arrived` is the number of passes, and a thread's steps are its turns. */
 
@@ -50,9 +52,43 @@ static bool is_turn(const struct engine *engine, const struct thread *thread,
     return held->number <= low;
 }
 
+/* All who have drawn a number by now and have not passed go with the thread. */
+static void lead(const struct engine *engine, struct thread *thread, struct shared *object) {
+    object->led = object->amount;
+    for (int i = 0; i < engine->plan->n_threads; i++)
+        if (&engine->threads[i] != thread &&
+            isfinite(*number_of(engine, &engine->threads[i], object)))
+            thread->debt_ns += engine_planned(engine, object)->led_cpu_ns;
+}
+
+/* The kernel wakes all who were led, and goes on at once for whose turn it is now. */
+static void go_on_by_kernel(struct engine *engine, struct shared *object) {
+    struct thread *next, *leader = NULL;
+    double low = lowest(engine, object);
+    for (struct thread *thread = object->waiters[SIDE_FIRST].head; thread; thread = next) {
+        next = thread->next;
+        if (was_led(engine, thread, object))
+            wait_wake(engine, NULL, thread);
+        else if (is_turn(engine, thread, object, low))
+            leader = thread;
+    }
+    if (!leader)
+        return;
+    wait_list_remove(leader);
+    wait_close(engine, leader, object);
+    lead(engine, leader, object);
+    leader->phase = PHASE_GRANTED;
+    leader->granted = OUTCOME_YES;
+    walk_asleep(engine, leader);
+}
+
 static void wake_ready(struct engine *engine, struct thread *waker, struct shared *object) {
     double low = lowest(engine, object);
     struct thread *next;
+    if (engine_planned(engine, object)->by_kernel) {
+        go_on_by_kernel(engine, object);
+        return;
+    }
     for (struct thread *thread = object->waiters[SIDE_FIRST].head; thread; thread = next) {
         next = thread->next;
         if (is_turn(engine, thread, object, low) || was_led(engine, thread, object))
@@ -91,15 +127,6 @@ enum progress order_draw(struct engine *engine, struct thread *thread, struct sh
     *held_by(engine, thread, object) = (struct held_number){object->amount++, 0};
     wake_ready(engine, thread, object); /* if it held one */
     return PROGRESS_YES;
-}
-
-/* All who have drawn a number by now and have not passed go with the thread. */
-static void lead(const struct engine *engine, struct thread *thread, struct shared *object) {
-    object->led = object->amount;
-    for (int i = 0; i < engine->plan->n_threads; i++)
-        if (&engine->threads[i] != thread &&
-            isfinite(*number_of(engine, &engine->threads[i], object)))
-            thread->debt_ns += engine_planned(engine, object)->led_cpu_ns;
 }
 
 static void pass_led(const struct engine *engine, const struct shared *object) {
@@ -160,6 +187,10 @@ enum progress order_pass(struct engine *engine, struct thread *thread, struct sh
     if (engine_planned(engine, object)->in_rounds)
         return open_round(engine, thread, object);
     return pass(engine, thread, thread, object);
+}
+
+void order_pass_for(struct engine *engine, struct thread *thread, struct shared *object) {
+    pass(engine, NULL, thread, object);
 }
 
 enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object) {

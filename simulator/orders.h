@@ -20,6 +20,9 @@ enum progress order_advance(struct engine *engine, struct thread *thread, struct
 /* The thread's number has passed. */
 enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object);
 
+/* The same for a thread that sleeps: the kernel does it. */
+void order_pass_for(struct engine *engine, struct thread *thread, struct shared *object);
+
 /* Waits until the lowest number that nobody has collected yet has passed, and collects it. */
 enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object);
 

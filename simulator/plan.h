@@ -106,11 +106,13 @@ struct plan_object {
     double items_in_all; /* INFINITY: no end */
     double arrivals;     /* INFINITY = no end */
     double servers;      /* disk; INFINITY: no limit */
+    double room_ns;      /* disk: so much may be asked of it before anybody waits; 0: all do */
     bool writers_first;  /* rwlock */
     bool in_steps;       /* order: each number follows another: ... */
     double distance;     /* ... so many below, ... */
     double lead;         /* ... which must be so many steps ahead of it */
     bool in_rounds;      /* order: a thread's n-th turn comes with the n-th pass */
+    bool by_kernel;      /* order in groups: the leader needs no core until it passes */
     bool in_groups;      /* order: whose turn it is leads those who wait ... */
     double led_cpu_ns;   /* ... at this cost for each */
     int dealt_to;        /* order, queue: pool; MODEL_NONE */

@@ -348,6 +348,38 @@ static enum progress finish_node(struct engine *engine, struct thread *thread,
     return progress;
 }
 
+/* What the kernel does for a thread that sleeps: what is written for a commit, and its end. */
+static bool is_of_kernel(const struct plan *plan, const struct plan_node *node) {
+    if (node->object == MODEL_NONE)
+        return false;
+    const struct plan_object *object = &plan->objects[node->object];
+    return node->kind == NODE_IO
+               ? object->room_ns == 0 && (node->service != PLAN_NONE || node->near != PLAN_NONE)
+               : node->kind == NODE_PASS && object->by_kernel;
+}
+
+void walk_asleep(struct engine *engine, struct thread *thread) {
+    const struct plan *plan = engine->plan;
+    for (;;) {
+        const struct plan_node *node = &plan->nodes[thread->node];
+        const struct plan_edge *edge = &plan->edges[plan->choices[node->yes.first].edge];
+        bool goes_on = node->course == PLAN_NONE && node->yes.n == 1 && edge->cpu == PLAN_NONE &&
+                       (is_of_kernel(plan, node) || node->kind == NODE_TURN);
+        if (!goes_on || !is_of_kernel(plan, &plan->nodes[edge->to])) {
+            cpu_wake(engine, thread, NULL);
+            return;
+        }
+        thread->node = edge->to;
+        node = &plan->nodes[thread->node];
+        if (node->kind == NODE_IO && disk_ask(engine, thread, &engine->objects[node->object]))
+            return;
+        thread->phase = PHASE_GRANTED;
+        thread->granted = OUTCOME_YES;
+        if (node->kind == NODE_PASS)
+            order_pass_for(engine, thread, &engine->objects[node->object]);
+    }
+}
+
 void walk_thread(struct engine *engine, struct thread *thread) {
     const struct plan *plan = engine->plan;
     if (thread->is_leaving)

@@ -505,12 +505,6 @@ static void convert_blocks(struct converter *converter) {
     struct attribution_run run = {converter->threads.items, converter->threads.count,
                                   input->end_mono_ns - input->start_mono_ns};
     struct attribution found = attribute_directly(input->requests, &run, input->start_mono_ns);
-    size_t kernel = found.account.of[CAUSE_KERNEL].requests;
-    if (kernel > 0)
-        lacks_add(converter->lacks,
-                  "%zu block requests of the kernel's own (write-back, journal): they belong to no "
-                  "thread",
-                  kernel);
     size_t own = found.account.of[CAUSE_CALL].requests + found.account.of[CAUSE_NO_CALL].requests;
     if (own > 0 && own < input->requests->count) {
         char *text = block_account_tell(&found.account);

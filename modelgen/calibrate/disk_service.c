@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
 #define DIST_LIMIT 64
 /* Of more requests the first ones tell as well how many servers there are, and of many servers one
@@ -134,6 +135,7 @@ struct disk_service_outside disk_service_outside(const struct disk_service *disk
 struct service {
     uint64_t issued_ns, completed_ns;
     size_t block; /* of the trace */
+    int alike;    /* requests with the same number take alike */
 };
 
 struct services {
@@ -141,12 +143,14 @@ struct services {
     size_t count, capacity;
 };
 
-static struct services find_services(const struct disk_service *disks, uint32_t device) {
+static struct services find_services(const struct disk_service *disks, uint32_t device,
+                                     const int *alike) {
     struct services services = {0};
     for (size_t b = 0; b < disks->trace->n_blocks; b++) {
         const struct trace_block *block = &disks->trace->blocks[b];
         if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
-            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns, b};
+            *VECTOR_ADD(&services) =
+                (struct service){block->issued_ns, block->completed_ns, b, alike ? alike[b] : 0};
     }
     return services;
 }
@@ -194,6 +198,24 @@ static size_t own_times(const struct services *services, size_t servers, double 
     return deepest;
 }
 
+/* Leaves of each time by how much it differs from those of its like: a queue may be long because
+ * many cheap requests came at once. */
+static void compare_alike(const struct services *services, double *times_ns) {
+    int n = 0;
+    for (size_t i = 0; i < services->count; i++)
+        n = services->items[i].alike >= n ? services->items[i].alike + 1 : n;
+    double *sums_ns = memory_alloc((size_t)n, sizeof *sums_ns);
+    double *counts = memory_alloc((size_t)n, sizeof *counts);
+    for (size_t i = 0; n > 1 && i < services->count; i++) {
+        sums_ns[services->items[i].alike] += times_ns[i];
+        counts[services->items[i].alike]++;
+    }
+    for (size_t i = 0; n > 1 && i < services->count; i++)
+        times_ns[i] -= sums_ns[services->items[i].alike] / counts[services->items[i].alike];
+    free(sums_ns);
+    free(counts);
+}
+
 /* With the true number of servers a request's own time does not depend on how many are there: with
  * more it would seem to grow, as waiting is counted in, with fewer to shrink. A number that is but
  * the best of those below the greatest depth must be `sure` to be better than that: a device that
@@ -216,19 +238,40 @@ static size_t count_servers(const struct services *services, size_t deepest, dou
 }
 
 /* In the order of their issue. */
-static struct services sorted_services(const struct disk_service *disks, uint32_t device) {
-    struct services services = find_services(disks, device);
+static struct services sorted_services(const struct disk_service *disks, uint32_t device,
+                                       const int *alike) {
+    struct services services = find_services(disks, device, alike);
     if (services.count > 0)
         qsort(services.items, services.count, sizeof *services.items, compare_issues);
     return services;
 }
 
+static int compare_completions(const void *left, const void *right) {
+    const struct service *a = left, *b = right;
+    return (a->completed_ns > b->completed_ns) - (a->completed_ns < b->completed_ns);
+}
+
+/* One at a time, in whatever order: each from when the one before was done, or it came. */
+static void times_of_one_server(struct services *services, double *times_ns) {
+    uint64_t done_ns = 0;
+    qsort(services->items, services->count, sizeof *services->items, compare_completions);
+    for (size_t i = 0; i < services->count; i++) {
+        const struct service *service = &services->items[i];
+        uint64_t from_ns = service->issued_ns > done_ns ? service->issued_ns : done_ns;
+        times_ns[i] = (double)(service->completed_ns - from_ns);
+        done_ns = service->completed_ns;
+    }
+}
+
 void disk_service_times(const struct disk_service *disks, uint32_t device, double servers,
                         double *service_ns) {
-    struct services services = sorted_services(disks, device);
+    struct services services = sorted_services(disks, device, NULL);
     size_t n = services.count;
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
-    own_times(&services, servers > 0 ? (size_t)servers : n + 1, depths, times);
+    if (servers == 1 && n > 0)
+        times_of_one_server(&services, times);
+    else
+        own_times(&services, servers > 0 ? (size_t)servers : n + 1, depths, times);
     for (size_t i = 0; i < n; i++)
         service_ns[services.items[i].block] = times[i];
     free(depths);
@@ -236,8 +279,34 @@ void disk_service_times(const struct disk_service *disks, uint32_t device, doubl
     free(services.items);
 }
 
-struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device) {
-    struct services services = sorted_services(disks, device);
+/* One server, with which times do not depend on how many of the like were there? */
+static bool is_one_among_alike(const struct services *services, double *depths, double *times) {
+    size_t n = services->count;
+    own_times(services, 1, depths, times);
+    compare_alike(services, times);
+    return fabs(gsl_stats_correlation(depths, 1, times, 1, n)) <= 2 / sqrt((double)n);
+}
+
+/* A device that always has as many requests tells nothing by its times, but by their order: of
+ * servers side by side the later request is often done before the earlier one. How often, if times
+ * are drawn anew from those that were measured, is held against how often it was. */
+static bool is_in_order(const struct services *services) {
+    size_t n = services->count, overtaken = 0, expected = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const struct service *one = &services->items[i], *next = &services->items[i + 1];
+        const struct service *other = &services->items[(i + n / 2) % n];
+        if (next->issued_ns >= one->completed_ns)
+            continue;
+        overtaken += next->completed_ns < one->completed_ns;
+        expected += next->issued_ns + (other->completed_ns - other->issued_ns) < one->completed_ns;
+    }
+    return expected >= evidence.convincing_turns &&
+           (double)overtaken < evidence.violation_share * (double)expected;
+}
+
+struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device,
+                                     const int *alike) {
+    struct services services = sorted_services(disks, device, alike);
     size_t n = services.count;
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
@@ -245,6 +314,12 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     first.count = n < ENOUGH_REQUESTS ? n : ENOUGH_REQUESTS;
     size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, depths, times);
     bool limited = servers < deepest || deepest < 2;
+    if (!limited && is_in_order(&services)) {
+        servers = 1;
+        limited = true;
+    }
+    if (alike && limited && servers > 1 && is_one_among_alike(&first, depths, times))
+        servers = 1;
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,
                                .service_ns = dist_from_values(times, n, DIST_LIMIT)};

@@ -54,8 +54,11 @@ struct disk_speed {
 /* From all requests of the trace to `device`: of c servers that take them first come, first served,
  * a request has one from when fewer than c older ones are left. It is the c for which the time from
  * then on does not depend on how many requests were there. A device that took no longer the more
- * it had to do is given no limit; one that never had two requests has one server. */
-struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device);
+ * it had to do is given no limit; one that never had two requests has one server. `alike` (NULL:
+ * all) has for each of trace->blocks a small number that it shares with requests that take as long.
+ */
+struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device,
+                                     const int *alike);
 
 /* How long each request of the trace to `device` had one of so many servers (0: one of its own):
  * sets those in `service_ns`, which has one for each of trace->blocks. */

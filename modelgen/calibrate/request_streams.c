@@ -29,16 +29,17 @@ static void number_calls(struct request_streams *streams, const struct disk_serv
 struct order {
     size_t block;
     uint32_t device;
-    uint64_t issued_ns;
+    uint64_t completed_ns;
 };
 
 static int compare_orders(const void *left, const void *right) {
     const struct order *a = left, *b = right;
     if (a->device != b->device)
         return (a->device > b->device) - (a->device < b->device);
-    return (a->issued_ns > b->issued_ns) - (a->issued_ns < b->issued_ns);
+    return (a->completed_ns > b->completed_ns) - (a->completed_ns < b->completed_ns);
 }
 
+/* Devices may work on requests in an order of their own: that in which they complete them. */
 static void find_near(struct request_streams *streams, const struct trace *trace) {
     struct order *orders = memory_alloc(trace->n_blocks, sizeof *orders);
     size_t n = 0;
@@ -46,7 +47,7 @@ static void find_near(struct request_streams *streams, const struct trace *trace
         if (trace->blocks[b].kind == BLOCK_FLUSH)
             streams->stream[b] = 0;
         else
-            orders[n++] = (struct order){b, trace->blocks[b].device, trace->blocks[b].issued_ns};
+            orders[n++] = (struct order){b, trace->blocks[b].device, trace->blocks[b].completed_ns};
     if (n > 0)
         qsort(orders, n, sizeof *orders, compare_orders);
     for (size_t i = 1; i < n; i++) {
@@ -63,6 +64,7 @@ struct request_streams request_streams_find(const struct disk_service *disks,
     size_t n = disks->trace->n_blocks;
     struct request_streams streams = {.stream = memory_alloc(n, sizeof *streams.stream),
                                       .is_near = memory_alloc(n, sizeof *streams.is_near),
+                                      .alike = memory_alloc(n, sizeof *streams.alike),
                                       .service_ns = memory_alloc(n, sizeof *streams.service_ns)};
     if (n == 0)
         return streams;
@@ -70,11 +72,15 @@ struct request_streams request_streams_find(const struct disk_service *disks,
     for (size_t i = 0; i < commits->n_requests; i++)
         streams.stream[commits->requests[i]] = STREAM_OF_JOURNAL;
     find_near(&streams, disks->trace);
+    for (size_t b = 0; b < n; b++)
+        if (disks->trace->blocks[b].kind >= BLOCK_WRITE)
+            streams.alike[b] = 1 + 2 * streams.stream[b] + streams.is_near[b];
     return streams;
 }
 
 void request_streams_free(struct request_streams *streams) {
     free(streams->stream);
     free(streams->is_near);
+    free(streams->alike);
     free(streams->service_ns);
 }

@@ -11,7 +11,8 @@
 /* For each of the trace's blocks. */
 struct request_streams {
     int *stream;        /* 0: of none (a flush, the kernel's own) */
-    bool *is_near;      /* the device got one of the same stream before it */
+    bool *is_near;      /* the device served one of the same stream before it */
+    int *alike;         /* writes of one stream, near or not, and flushes; 0: all that is read */
     double *service_ns; /* how long it had a server of its disk; disk_service_times() sets it */
 };
 

@@ -7,6 +7,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/lower/job_classes.h"
 #include "modelgen/lower/lower_calls.h"
+#include "modelgen/lower/lower_later.h"
 #include "modelgen/lower/lower_locks.h"
 #include "modelgen/lower/lower_sections.h"
 #include "modelgen/lower/object_selection.h"
@@ -110,6 +111,8 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
     writer.poison_pills = poison_pills_find(in);
     look_at_guards(&writer);
     writer.streams = request_streams_find(in->disks, in->commits, in->places);
+    writer.later.object = MODEL_NONE;
+    lower_later_find(&writer);
     lower_calls_choose_sites(&writer);
     objects_find_flags(&writer);
     objects_find_meetings(&writer);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
+#include "modelgen/lower/lower_later.h"
 #include "modelgen/lower/lower_writes.h"
 #include "modelgen/lower/object_selection.h"
 
@@ -191,7 +192,7 @@ static bool site_is_kept(const struct writer *writer, const struct trace_record 
 /* Is this call one whose site ever reached a block device? Then every call there is disk I/O, those
  * without requests being cache hits; else it is a wait on something outside. */
 static void write_io(struct writer *writer, size_t index, const struct trace_record *record) {
-    if (lower_writes_sync(writer, index, record))
+    if (lower_writes_sync(writer, index, record) || lower_later_write(writer, index, record))
         return;
     uint64_t end = trace_end_ns(record);
     uint32_t device = 0;

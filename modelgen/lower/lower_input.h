@@ -6,6 +6,7 @@
 
 #include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/disk_service.h"
+#include "modelgen/calibrate/write_back.h"
 #include "modelgen/events/thread_states.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/sync/monitor.h"
@@ -21,6 +22,7 @@ struct lower_input {
     const struct thread_states *timelines;
     const struct disk_service *disks;
     const struct commits *commits;
+    const struct write_back *write_back;
     struct outside_queues *outside; /* give their distributions to the model */
     const uint32_t *places;         /* per context: see source_places */
     double insignificant_share;     /* of the run */

@@ -5,7 +5,7 @@
 #include "modelgen/lower/object_selection.h"
 
 /* Stages of one call: its own requests, then those of the commit. */
-enum { OWN_STAGES = 0, COMMIT_STAGES = 100 };
+enum { OWN_STAGES = 0, COMMIT_STAGES = 1000, KINDS = BLOCK_DISCARD + 1 };
 
 /* What requests [from, to) of the list have in common, and take on average. */
 static struct step_time stage_of(const struct writer *writer, struct disk_requests requests,
@@ -39,7 +39,8 @@ static void write_requests(struct writer *writer, size_t index, uint64_t time_ns
         struct step *step = writer_add_step(writer, NODE_IO, index, time_ns, time_ns);
         step->time = stage_of(writer, requests, from, to);
         step->time.disk = disk;
-        step->time.stage = stage++;
+        int kind = from < requests.n ? (int)blocks[requests.items[from]].kind : BLOCK_WRITE;
+        step->time.stage = KINDS * stage++ + kind + 1;
         from = to;
     } while (from < requests.n);
 }

@@ -529,13 +529,38 @@ int objects_disk(struct writer *writer, uint32_t device) {
         return object;
     object = model_builder_object(writer->model, OBJECT_DISK,
                                   memory_format("disk %u:%u", device >> 20, device & 0xfffff));
-    struct disk_speed speed = disk_service_speed(writer->in->disks, device);
+    struct disk_speed speed = disk_service_speed(writer->in->disks, device, writer->streams.alike);
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
     writer->model->objects[object].evidence = speed.evidence;
     disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
     return object;
+}
+
+int objects_write_back(struct writer *writer) {
+    if (writer->later.object != MODEL_NONE)
+        return writer->later.object;
+    uint32_t device = writer->in->write_back->device;
+    int object = model_builder_object(
+        writer->model, OBJECT_DISK,
+        memory_format("write-back to disk %u:%u", device >> 20, device & 0xfffff));
+    struct object *disk = &writer->model->objects[object];
+    double mean_bytes = writer->in->write_back->bytes / (double)writer->in->write_back->n;
+    disk->servers = 1;
+    disk->service_ns =
+        (struct dist){.kind = DIST_CONSTANT, .mean = mean_bytes * writer->later.byte_ns};
+    disk->room_ns = writer->later.room_bytes * writer->later.byte_ns;
+    disk->evidence = memory_format(
+        "writes were held up with %.1f MB not yet written back, at %.1f MB/s; requests of the "
+        "kernel were under way for %.0f %% of that time",
+        writer->later.room_bytes / 1e6, 1e3 / writer->later.byte_ns, 100 * writer->later.covered);
+    notes_add(
+        writer->model,
+        "%s: %.1f MB may be dirty, as in the recorded run, whatever else is; it takes no time "
+        "from the disk's other requests",
+        disk->name, writer->later.room_bytes / 1e6);
+    return writer->later.object = object;
 }
 
 int objects_journal(struct writer *writer, uint32_t device) {
@@ -552,6 +577,7 @@ int objects_journal(struct writer *writer, uint32_t device) {
         writer->model, OBJECT_ORDER,
         memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
     writer->model->objects[object].in_groups = true;
+    writer->model->objects[object].by_kernel = true;
     writer->model->objects[object].evidence =
         memory_format("%zu calls returned with the last request of %zu commits; requests of the "
                       "kernel were under "

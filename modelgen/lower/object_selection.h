@@ -31,6 +31,8 @@ void objects_find_flags(struct writer *writer);
 void objects_find_meetings(struct writer *writer);
 
 int objects_disk(struct writer *writer, uint32_t device);
+/* The disk as what is written back later fills it. */
+int objects_write_back(struct writer *writer);
 /* The turns to commit. */
 int objects_journal(struct writer *writer, uint32_t device);
 

@@ -65,6 +65,12 @@ struct writer {
     struct map disk_of;        /* device -> model object */
     struct map journal_of;     /* the same, of its file system's journal */
     struct request_streams streams;
+    struct {
+        double byte_ns;    /* in which a dirty byte is written back; 0: no call waited for that */
+        double room_bytes; /* that may be dirty before calls are held up */
+        double covered;    /* of the time for which they were, requests were under way */
+        int object;
+    } later;
     struct map share_of;           /* supply of a team -> model object */
     bool *feeds_tasks;             /* per explanation: the task pool takes from it */
     struct polling_queues polling; /* queues that functions of the program's own work on */

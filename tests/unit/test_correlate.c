@@ -298,7 +298,8 @@ static void every_request_has_one_cause(void **state) {
                                                         [CAUSE_OTHER] = 1,
                                                         [CAUSE_BELOW] = 1,
                                                         [CAUSE_OUTSIDE_RUN] = 2});
-    assert_int_equal(found.n_blocks, 3);
+    assert_int_equal(found.n_blocks, 4); /* the kernel's, too */
+    assert_int_equal(found.blocks[2].tid, 20);
     assert_int_equal(found.blocks[0].queued_ns, 1100);
     assert_int_equal(found.blocks[0].completed_ns, 1300);
     char *text = block_account_tell(&found.account);

@@ -49,7 +49,7 @@ static struct disk_speed speed_of(size_t threads, size_t servers, double pause_u
                                                   .device = 7});
     }
     struct disk_service disks = disk_service_find(trace);
-    struct disk_speed speed = disk_service_speed(&disks, 7);
+    struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
     disk_service_free(&disks);
     trace_free(trace);
     free(free_ns);
@@ -81,6 +81,13 @@ static void a_device_that_never_slowed_down_has_no_limit(void **state) {
     assert_speed(6, 8, 50, 0, "without limit");
 }
 
+/* Then times do not tell: the order does. */
+static void a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes(void **state) {
+    (void)state;
+    assert_speed(4, 1, 0, 1, "as fast as 1 server");
+    assert_speed(4, 8, 0, 0, "without limit");
+}
+
 static void requests_one_by_one_tell_of_one_server_only(void **state) {
     (void)state;
     assert_speed(1, 8, 50, 1, "never two at once");
@@ -93,7 +100,7 @@ static void other_devices_and_requests_cut_off_do_not_count(void **state) {
     builder_block(trace, (struct trace_block){.issued_ns = 15, .completed_ns = 900, .device = 8});
     builder_block(trace, (struct trace_block){.issued_ns = 20, .completed_ns = 0, .device = 7});
     struct disk_service disks = disk_service_find(trace);
-    struct disk_speed speed = disk_service_speed(&disks, 7);
+    struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
     assert_true(speed.servers == 1);
     assert_true(dist_mean(&speed.service_ns) == 20);
     free(speed.service_ns.values);
@@ -126,6 +133,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_servers_of_a_busy_device_are_counted),
         cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
+        cmocka_unit_test(a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes),
         cmocka_unit_test(requests_outside_of_calls_are_counted),
         cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),
         cmocka_unit_test(other_devices_and_requests_cut_off_do_not_count),

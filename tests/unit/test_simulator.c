@@ -1025,6 +1025,81 @@ static void test_whose_turn_it_is_leads_all_who_have_come(void **state) {
     }
 }
 
+/* Each thread makes `calls` that wait for a commit of 10 ms, without any computation. */
+static double run_of_commits(int threads, int calls) {
+    struct model *model = build_model(2);
+    int disk = build_object(model, OBJECT_DISK, 0), journal = build_object(model, OBJECT_ORDER, 0);
+    model->objects[journal].in_groups = true;
+    model->objects[journal].by_kernel = true;
+    model->objects[disk].service_ns = constant(1 * MS); /* of others */
+    int pool = build_pool(model, threads, true);
+    int done = model->pools[pool].entry;
+    for (int i = 0; i < calls; i++) {
+        int draw = build_next(model, done, constant(0), NODE_DRAW, journal);
+        int turn = build_next(model, draw, constant(0), NODE_TURN, journal);
+        int write = build_next(model, turn, (struct dist){0}, NODE_IO, disk);
+        int flush = build_next(model, write, (struct dist){0}, NODE_IO, disk);
+        int pass = build_next(model, flush, (struct dist){0}, NODE_PASS, journal);
+        done = build_next(model, pass, constant(0), NODE_STEP, MODEL_NONE);
+        model->nodes[write].operations = model->nodes[flush].operations = constant(1);
+        model->nodes[write].service_ns = constant(6 * MS);
+        model->nodes[flush].service_ns = constant(4 * MS);
+        model->nodes[turn].edges[0].when = OUTCOME_YES;
+        build_edge(model, turn, done)->when = OUTCOME_NO;
+    }
+    end_after(model, done, constant(0));
+    return run_ns(model, (struct sim_config){0});
+}
+
+/* One that comes in the middle of a commit waits for the next: two threads have every other commit
+ * each, and so has each half of many. */
+static void test_a_commit_is_for_all_who_came_before_it(void **state) {
+    (void)state;
+    assert_close(run_of_commits(1, 3), 30 * MS, 1e-9);
+    assert_close(run_of_commits(2, 3), 60 * MS, 1e-9);
+    assert_close(run_of_commits(8, 3), 60 * MS, 1e-9);
+}
+
+/* Two write in turn, three times each, to one place or each to its own. */
+static double run_of_streams(bool same) {
+    struct model *model = build_model(2);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(1 * MS); /* of others */
+    for (int p = 0; p < 2; p++) {
+        int pool = build_pool(model, 1, true);
+        int write = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+        model->nodes[write].operations = constant(3);
+        model->nodes[write].service_ns = constant(10 * MS);
+        model->nodes[write].near_ns = constant(1 * MS);
+        model->nodes[write].stream = same ? 1 : 1 + p;
+        end_after(model, write, constant(0));
+    }
+    return run_ns(model, (struct sim_config){0});
+}
+
+static void test_a_request_behind_one_of_its_stream_is_near(void **state) {
+    (void)state;
+    assert_close(run_of_streams(false), 60 * MS, 1e-9);
+    assert_close(run_of_streams(true), 15 * MS, 1e-9);
+}
+
+/* Two put off five requests each, of which three together have room. */
+static void test_what_is_put_off_is_waited_for_when_there_is_no_room(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(10 * MS);
+    model->objects[disk].room_ns = 30 * MS;
+    int pool = build_pool(model, 2, true);
+    int last = model->pools[pool].entry;
+    for (int i = 0; i < 5; i++) {
+        last = build_next(model, last, constant(0), NODE_IO, disk);
+        model->nodes[last].operations = constant(1);
+    }
+    end_after(model, last, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 70 * MS, 1e-9);
+}
+
 static void test_each_who_is_led_costs_the_leader(void **state) {
     (void)state;
     struct sim_result result = in_groups(5, 2 * MS, false);
@@ -2115,6 +2190,9 @@ int main(void) {
         cmocka_unit_test(test_what_a_thread_decides_again_and_again_is_not_dealt),
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
+        cmocka_unit_test(test_a_commit_is_for_all_who_came_before_it),
+        cmocka_unit_test(test_what_is_put_off_is_waited_for_when_there_is_no_room),
+        cmocka_unit_test(test_a_request_behind_one_of_its_stream_is_near),
         cmocka_unit_test(test_each_who_is_led_costs_the_leader),
         cmocka_unit_test(test_the_creators_part_is_done_on_its_core),
         cmocka_unit_test(test_each_round_is_for_every_thread),

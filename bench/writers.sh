@@ -1,0 +1,97 @@
+#!/bin/bash
+# How well programs that write are predicted: each kind of tests/programs/writer.c is recorded once on a slow disk
+# (bench/slow-disk.sh), predicted over threads, and run there. As root.
+#
+# usage: bench/writers.sh [KIND...]      (default: log logs bulk direct; writer.c tells of them)
+#
+# Each thread writes as much, so that throughput is threads times records over the time of the writing. `bulk` may have
+# 64 MB dirty, a limit of the slow disk alone. Of each configuration $RUNS runs (3), in turn with all others; their
+# medians. Recordings and measurements are kept in bench/scratch/writers/KIND/; delete the folder to measure anew, give
+# more $RUNS to add some.
+#
+#   THREADS   the configurations (1 2 4 8); RECORDED: threads of the recorded run (4)
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+read -ra threads <<<"${THREADS:-1 2 4 8}"
+runs=${RUNS:-3}
+recorded=${RECORDED:-4}
+kept=$work/writers
+dirty_limit=$((64 << 20))
+
+# Records of each thread.
+records_of() {
+    case $1 in
+    log | logs) echo 480 ;;
+    bulk) echo 768 ;;
+    *) echo 100 ;;
+    esac
+}
+
+# Sets the array `command`: KIND with so many threads.
+command_of() {
+    local every=16 bytes=4096
+    [ "$1" != bulk ] || bytes=131072
+    command=("$kept/writer" "$1" "$2" "$(records_of "$1")" "$SLOW_DISK" "$every" "$bytes")
+}
+
+# Nothing is dirty, and nothing cached, before a run.
+prepare() {
+    local limits
+    rm -f "$SLOW_DISK"/written.*
+    "$SLOW_DISK_DROP"
+    limits=/sys/class/bdi/$(lsblk -no MAJ:MIN "$SLOW_DISK_DEVICE" | tr -d ' ')
+    echo 1 >"$limits/strict_limit"
+    echo "$dirty_limit" >"$limits/max_bytes"
+}
+
+# On the slow disk.
+record_and_measure() {
+    local kind i t
+    for kind; do
+        mkdir -p "$kept/$kind"
+        touch "$kept/$kind/measured"
+        [ ! -s "$kept/$kind/recording/trace.persik" ] || continue
+        command_of "$kind" "$recorded"
+        "$persik" profile -q --no-evictions --plain-runs 1 --prepare "'$0' --prepare" -o "$kept/$kind/recording" -- \
+            "${command[@]}" >&2
+    done
+    for ((i = 1; i <= runs; i++)); do
+        for kind; do
+            for t in "${threads[@]}"; do
+                [ "$(grep -cs "^$t " "$kept/$kind/measured")" -lt "$i" ] || continue
+                prepare
+                command_of "$kind" "$t"
+                echo "$t $("${command[@]}")" >>"$kept/$kind/measured"
+            done
+        done
+    done
+}
+
+median() {
+    awk -v t="$2" '$1 == t {print $2}' "$kept/$1/measured" | sort -g |
+        awk '{value[NR] = $1} END {print value[int((NR + 1) / 2)]}'
+}
+
+compare() {
+    local t
+    for t in "${threads[@]}"; do
+        echo "$1 $t $(median "$1" "$t") $("$persik" predict -q -i "$kept/$1/recording" --threads "$t" \
+            --partition work=perthread --format json | jq -r '.configurations[0].run_ns / 1e9')"
+    done | awk -v records="$(records_of "$1")" '{
+        printf "%-7s %7d %12.1f %12.1f %+6.1f\n", $1, $2, $2 * records / $3, $2 * records / $4, 100 * ($3 / $4 - 1)}'
+}
+
+need_persik
+[ $# -gt 0 ] || set -- log logs bulk direct
+case $1 in
+--prepare) prepare && exit ;;
+--on-the-disk) record_and_measure "${@:2}" && exit ;;
+esac
+mkdir -p "$kept"
+gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/writer.c" -o "$kept/writer" -lpthread
+"$root/bench/slow-disk.sh" -- "$0" --on-the-disk "$@"
+for kind; do "$persik" build-model -q -i "$kept/$kind/recording" >&2; done
+echo "kind    threads   measured/s  predicted/s      %"
+for kind; do compare "$kind"; done
