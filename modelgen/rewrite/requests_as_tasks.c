@@ -244,6 +244,18 @@ static void show_calls(const struct rewriter *rewriter) {
 
 /* ---- the whole ---- */
 
+static double on_core_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
+    double sum_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
+            uint64_t off_ns = slice->off_ns < to_ns ? slice->off_ns : to_ns;
+            sum_ns += off_ns > on_ns ? (double)(off_ns - on_ns) : 0;
+        }
+    return sum_ns;
+}
+
 /* One that accepts once, or answers a question now and then, is no server. */
 static bool is_server(const struct requests *requests) {
     return requests->all.count > 2;
@@ -265,6 +277,10 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
         show_calls(&rewriter);
         rewriter.queues.from_ns = requests.from_ns;
         rewriter.queues.to_ns = requests.to_ns;
+        rewriter.queues.measured = (struct outside_measured){
+            .cpu_ns = on_core_between(log->recorded, requests.from_ns, requests.to_ns),
+            .requests = (double)arrivals.n,
+            .response_ns = arrivals.response_ns};
         arrivals_free(&arrivals);
     }
     free(rewriter.queue_of);
@@ -296,33 +312,4 @@ struct excluded_time outside_queues_phases(const struct outside_queues *queues,
         *VECTOR_ADD(&phases) = (struct excluded_interval){queues->to_ns, UINT64_MAX, 1, cpu};
     }
     return phases;
-}
-
-static double on_core_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
-    double sum_ns = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
-            const struct trace_slice *slice = &trace->threads[t].slices[s];
-            uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
-            uint64_t off_ns = slice->off_ns < to_ns ? slice->off_ns : to_ns;
-            sum_ns += off_ns > on_ns ? (double)(off_ns - on_ns) : 0;
-        }
-    return sum_ns;
-}
-
-struct outside_measured outside_measure(const struct trace *trace) {
-    struct outside_measured measured = {0};
-    struct requests requests = requests_find(trace);
-    if (is_server(&requests)) {
-        struct arrivals arrivals = arrivals_estimate(trace, &requests);
-        measured = (struct outside_measured){
-            .any = true,
-            .run_ns = (double)(requests.to_ns - requests.from_ns),
-            .cpu_ns = on_core_between(trace, requests.from_ns, requests.to_ns),
-            .requests = (double)arrivals.n,
-            .response_ns = arrivals.response_ns};
-        arrivals_free(&arrivals);
-    }
-    requests_free(&requests);
-    return measured;
 }
