@@ -22,6 +22,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=served.sh
+. "$(dirname "$0")/served.sh"
 
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 read -ra cores <<<"${CORES:-1 2}"
@@ -31,55 +33,6 @@ port=11480
 kept=$work/real-servers
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-chmod a+rx "$scratch"
-
-# ---- the servers ----
-#
-# NAME_begin makes what the server needs. NAME_server THREADS sets `server`, its command; NAME_load sets `asks`, the
-# load's further arguments. NAME_rates CORES prints the rates, NAME_recorded the one that is recorded.
-
-memcached_begin() {
-    memcached=$("$root/bench/memcached-fetch")
-    seq -f 'key%06.0f' 2000 | tr '\n' ' ' | sed 's/^/get /; s/ $/\\r\\n\n/' >"$scratch/keys"
-}
-memcached_server() { server=("$memcached" -u nobody -l 127.0.0.1 -p "$port" -t "$1"); }
-memcached_load() { asks=(--connections 32 --urls "$scratch/keys" --until 'END\r\n' "tcp://127.0.0.1:$port"); }
-memcached_recorded() { echo 150; }
-memcached_rates() { [ "$1" = 1 ] && echo 400 800 1200 4000 || echo 400 800 1600 6000; }
-
-apache_begin() {
-    local modules=/usr/lib/apache2/modules
-    [ -x /usr/sbin/apache2 ] || fail "no Apache: install apache2-bin"
-    mkdir "$scratch/www"
-    cat "$root"/docs/*.md >"$scratch/text"
-    head -c 40000 "$scratch/text" >"$scratch/www/text.txt"
-    chmod -R a+rX "$scratch/www"
-    {
-        for module in mpm_worker authz_core filter deflate headers; do
-            echo "LoadModule ${module}_module $modules/mod_$module.so"
-        done
-        echo "Listen 127.0.0.1:$port
-ListenBacklog 4096
-ServerName localhost
-PidFile $scratch/apache.pid
-ErrorLog $scratch/apache.log
-DocumentRoot $scratch/www
-User www-data
-Group www-data
-ServerLimit 1
-ThreadLimit 64
-StartServers 1
-ThreadsPerChild \${THREADS}
-MaxRequestWorkers \${THREADS}
-KeepAlive Off
-RequestHeader set Accept-Encoding gzip early
-SetOutputFilter DEFLATE"
-    } >"$scratch/apache.conf"
-}
-apache_server() { server=(env "THREADS=$1" apache2 -X -d "$scratch" -f "$scratch/apache.conf"); }
-apache_load() { asks=(--no-keep-alive "http://127.0.0.1:$port/text.txt"); }
-apache_recorded() { echo 150; }
-apache_rates() { [ "$1" = 1 ] && echo 150 300 500 1200 || echo 300 600 900 2000; }
 
 # ---- recording and measuring ----
 
