@@ -39,7 +39,7 @@ static void call(struct queue_user *user, const char *api, uint64_t took_ns, uin
 static void pop(struct queue_user *user, bool waits, int leaves_by) {
     call(user, "pthread_mutex_lock", 0, MUTEX, POP);
     if (waits)
-        call(user, "pthread_cond_wait", 500, CONDITION, POP);
+        call(user, "pthread_cond_wait", 5000, CONDITION, POP);
     call(user, "pthread_mutex_unlock", 0, MUTEX, leaves_by);
 }
 
@@ -125,12 +125,28 @@ static void a_place_behind_which_some_go_on_is_no_interruption(void **state) {
     end(&user, &log);
 }
 
+/* What was found is worked on without a call. */
+static void who_computes_in_between_has_found_something(void **state) {
+    (void)state;
+    struct queue_user user = begin();
+    pop(&user, false, FOUND);
+    work(&user);
+    pop(&user, true, INTERRUPTED);
+    user.now += 1000;
+    pop(&user, true, FOUND);
+    work(&user);
+    struct event_log log;
+    assert_int_equal(shown(&user, &log), user.trace->threads[user.worker].n_records);
+    end(&user, &log);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_comes_again_at_once_has_waited_on),
         cmocka_unit_test(who_is_woken_to_end_has_not),
         cmocka_unit_test(work_without_calls_is_work),
         cmocka_unit_test(a_place_that_some_come_to_without_a_wait_is_no_interruption),
+        cmocka_unit_test(who_computes_in_between_has_found_something),
         cmocka_unit_test(a_place_behind_which_some_go_on_is_no_interruption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
