@@ -1,6 +1,6 @@
 #!/bin/bash
-# How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a low
-# rate, predicted over threads, cores and rates, and run there.
+# How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a
+# middle rate, predicted over threads, cores and rates, and run there.
 #
 # usage: bench/real-servers.sh [NAME...]      (default: memcached apache)
 #
@@ -12,7 +12,7 @@
 # Response times are the client's; the model's are the server's: what connecting and the way take, some 0.1 ms, is not in
 # them. With one core the server has the first, the client the second one; with two both have both, and the client's
 # share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
-# throughput is compared, which is the saturation point. Of each configuration $RUNS runs (3), in turn with all others;
+# throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
 # anew, give more $RUNS to add some. What ends early goes on where it was.
 #
@@ -46,8 +46,8 @@ record() {
     "$1_server" 2
     "$1_load"
     printf -v load '%q ' taskset -c 1 "$persik" load -q --rate "$("$1_recorded")/s" --duration 5s "${asks[@]}"
-    "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
-        taskset -c 0 "${server[@]}" >&2 || fail "$1 was not recorded"
+    taskset -c 0 "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
+        "${server[@]}" >&2 || fail "$1 was not recorded"
 }
 
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
@@ -103,7 +103,13 @@ median() {
         sort -g | awk '{value[NR] = $1} END {print NR ? value[int((NR + 1) / 2)] : "-"}'
 }
 
-# Three numbers, or "- - -": no figures, for a reason that stands on standard error.
+# The rate that was asked at where NAME is measured at RATE: the load sends the same requests at the same times to all, and
+# in a run of seconds they come at another rate than that one. Below saturation all are answered.
+asked_rate() {
+    awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
+}
+
+# predicted NAME THREADS CORES RATE: three numbers, or "- - -": no figures, for a reason that stands on standard error.
 predicted() {
     "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
         jq -r '.configurations[0] | if .throughput_hz then
@@ -113,22 +119,26 @@ predicted() {
 
 # Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
 compare() {
-    local t c r most x mean p95 measured
+    local t c r most asked saturation x mean p95 measured
     while read -r t c r; do
-        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$r" | tail -n 1)"
         most=$("$1_rates" "$c" | awk '{print $NF}')
+        saturation=$(median "$1" "$t" "$c" "$most" 4)
+        asked=$r
+        [ "$r" = "$most" ] || asked=$(asked_rate "$1" "$r")
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" | tail -n 1)"
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
-        echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7)" |
+        echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7) $asked $saturation" |
             awk -v errors="$scratch/errors" '
             function error_of(i) { return $(8 + i) == "-" || $(5 + i) == "-" ? "-" : 100 * ($(8 + i) / $(5 + i) - 1) }
             function cell(i) {
-                return i > 0 && $4 == $11 ? sprintf("%8s %8s %6s", "", "", "")
-                    : $(8 + i) == "-" || $(5 + i) == "-" ? sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
-                    : sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
+                if (i > 0 && is_near) return sprintf("%8s %8s %6s", "", "", "")
+                if (error_of(i) == "-") return sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
+                return sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
             }
             {
+                is_near = $13 > 0.95 * $14
                 printf "%-9s %7d %5d %5d %s %s %s %6.1f\n", $1, $2, $3, $4, cell(0), cell(1), cell(2), $12
-                print $1, $4 == $11, error_of(0), error_of(1), error_of(2) >>errors
+                print $1, $4 == $11, error_of(0), is_near ? "" : error_of(1) " " error_of(2) >>errors
             }'
     done < <(configurations "$1")
 }
@@ -147,7 +157,8 @@ summary() {
         }
         $1 != name { next }
         $2 { add("saturation", $3); next }
-        { add("throughput", $3); add("mean response", $4); add("95th percentile", $5) }
+        { add("throughput", $3) }
+        NF > 3 { add("mean response", $4); add("95th percentile", $5) }
         END {
             printf "%s: mean error (largest): throughput %s; saturation point %s; mean response %s; 95th percentile %s\n",
                 name, told("throughput"), told("saturation"), told("mean response"), told("95th percentile")

@@ -15,8 +15,8 @@ memcached_begin() {
 }
 memcached_server() { server=("$memcached" -u nobody -l 127.0.0.1 -p "$port" -t "$1"); }
 memcached_load() { asks=(--connections 32 --urls "$scratch/keys" --until 'END\r\n' "tcp://127.0.0.1:$port"); }
-memcached_recorded() { echo 150; }
-memcached_rates() { [ "$1" = 1 ] && echo 400 800 1200 4000 || echo 400 800 1600 6000; }
+memcached_recorded() { echo 400; }
+memcached_rates() { [ "$1" = 1 ] && echo 400 800 1600 8000 || echo 400 800 1600 12000; }
 
 # The worker model in one process (-X): a text of 40 kB is compressed for each request, on a connection of its own. The
 # threads are workers.
@@ -55,5 +55,5 @@ SetOutputFilter DEFLATE"
 }
 apache_server() { server=(env "THREADS=$1" apache2 -X -d "$scratch" -f "$scratch/apache.conf"); }
 apache_load() { asks=(--no-keep-alive "http://127.0.0.1:$port/text.txt"); }
-apache_recorded() { echo 150; }
+apache_recorded() { echo 400; }
 apache_rates() { [ "$1" = 1 ] && echo 150 300 500 1200 || echo 300 600 900 2000; }

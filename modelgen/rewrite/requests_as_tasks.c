@@ -261,6 +261,24 @@ static bool is_server(const struct requests *requests) {
     return requests->all.count > 2;
 }
 
+/* What the probes took meanwhile, which the model's demands are without. */
+static double probed_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
+    size_t n = 0;
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        n += at.event->start_ns >= from_ns && at.event->start_ns < to_ns;
+    return trace->meta.probe_ns * (double)n;
+}
+
+/* A request has waited for the probes of others, too: that much it would be shorter still. */
+static struct outside_measured measure(const struct trace *trace, const struct requests *requests,
+                                       const struct arrivals *arrivals) {
+    double probed_ns = probed_between(trace, requests->from_ns, requests->to_ns);
+    return (struct outside_measured){
+        .cpu_ns = on_core_between(trace, requests->from_ns, requests->to_ns) - probed_ns,
+        .requests = (double)arrivals->n,
+        .response_ns = arrivals->response_ns - probed_ns / (double)arrivals->n};
+}
+
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model) {
     struct requests requests = requests_find(&log->trace);
     struct rewriter rewriter = {.log = log, .requests = &requests};
@@ -277,10 +295,7 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
         show_calls(&rewriter);
         rewriter.queues.from_ns = requests.from_ns;
         rewriter.queues.to_ns = requests.to_ns;
-        rewriter.queues.measured = (struct outside_measured){
-            .cpu_ns = on_core_between(log->recorded, requests.from_ns, requests.to_ns),
-            .requests = (double)arrivals.n,
-            .response_ns = arrivals.response_ns};
+        rewriter.queues.measured = measure(log->recorded, &requests, &arrivals);
         arrivals_free(&arrivals);
     }
     free(rewriter.queue_of);

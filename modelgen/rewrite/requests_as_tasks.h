@@ -19,7 +19,8 @@ struct outside_queue {
     char *evidence;              /* the same */
 };
 
-/* What the server did in the recorded run, from the first request to the last. */
+/* What the server did in the recorded run, from the first request to the last, without the probes.
+ */
 struct outside_measured {
     double cpu_ns;      /* of all threads */
     double requests;    /* in all */
