@@ -413,9 +413,8 @@ void engine_advance(struct engine *engine, double to_ns) {
 bool engine_go_on(struct engine *engine, double until_ns) {
     engine->until_ns = fmin(until_ns, engine->plan->patience_ns);
     while (!engine->failure[0]) {
-        if (engine->alive_at_start == 0 && !engine->plan->is_steady)
-            return true; /* the process exits, whatever other threads are doing; a server's does
-                          * because it is told to, not because its first thread has done its part */
+        if (engine->alive_at_start == 0)
+            return true; /* the process exits, whatever other threads are doing */
         if (engine->turn_n > 0) {
             give_turn(engine);
             continue;
