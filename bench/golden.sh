@@ -25,6 +25,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=served.sh
+. "$(dirname "$0")/served.sh"
 
 kept=$root/tests/golden
 golden=$(realpath -m "${GOLDEN_DIR:-$work/golden}")
@@ -111,6 +113,24 @@ load_each_run() {
     done
 }
 
+# real_server NAME RATE DURATION THREADS: one of served.sh, asked by persik load. What is built here goes without its
+# debug information, which names folders.
+real_server() {
+    local load
+    port=11480
+    memcached_keys=10
+    "$1_begin" || return 1
+    if [ "$1" = memcached ]; then
+        strip --strip-debug "$memcached" -o bin/memcached
+        memcached=bin/memcached
+    fi
+    "$1_server" "$4"
+    "$1_load"
+    printf -v load '%q ' "$persik" load -q --rate "$2/s" --duration "$3" "${asks[@]}"
+    options+=(--no-source --load "$load")
+    command=("${server[@]}")
+}
+
 # Instead of that of programs.sh, whose files are as large as measurements need: half of a step.
 corpus_for() { "$root/bench/corpus" $(($2 / 2)) "golden-$1.corpus"; }
 
@@ -139,6 +159,10 @@ prepare() {
     server)
         read -ra load <<<"$flags"
         served "${load[@]}" "${words[@]}" || return 1
+        ;;
+    real-server)
+        read -ra load <<<"$flags"
+        real_server "${name%%-*}" "${load[@]}" "${words[@]}" || return 1
         ;;
     *) compiled "$what" "$flags" "${words[@]}" || return 1 ;;
     esac

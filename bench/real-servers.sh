@@ -1,6 +1,6 @@
 #!/bin/bash
-# How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a low
-# rate, predicted over threads, cores and rates, and run there.
+# How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a
+# middle rate, predicted over threads, cores and rates, and run there.
 #
 # usage: bench/real-servers.sh [NAME...]      (default: memcached apache)
 #
@@ -12,7 +12,7 @@
 # Response times are the client's; the model's are the server's: what connecting and the way take, some 0.1 ms, is not in
 # them. With one core the server has the first, the client the second one; with two both have both, and the client's
 # share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
-# throughput is compared, which is the saturation point. Of each configuration $RUNS runs (3), in turn with all others;
+# throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
 # anew, give more $RUNS to add some. What ends early goes on where it was.
 #
@@ -22,6 +22,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=served.sh
+. "$(dirname "$0")/served.sh"
 
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 read -ra cores <<<"${CORES:-1 2}"
@@ -31,55 +33,6 @@ port=11480
 kept=$work/real-servers
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-chmod a+rx "$scratch"
-
-# ---- the servers ----
-#
-# NAME_begin makes what the server needs. NAME_server THREADS sets `server`, its command; NAME_load sets `asks`, the
-# load's further arguments. NAME_rates CORES prints the rates, NAME_recorded the one that is recorded.
-
-memcached_begin() {
-    memcached=$("$root/bench/memcached-fetch")
-    seq -f 'key%06.0f' 2000 | tr '\n' ' ' | sed 's/^/get /; s/ $/\\r\\n\n/' >"$scratch/keys"
-}
-memcached_server() { server=("$memcached" -u nobody -l 127.0.0.1 -p "$port" -t "$1"); }
-memcached_load() { asks=(--connections 32 --urls "$scratch/keys" --until 'END\r\n' "tcp://127.0.0.1:$port"); }
-memcached_recorded() { echo 150; }
-memcached_rates() { [ "$1" = 1 ] && echo 400 800 1200 4000 || echo 400 800 1600 6000; }
-
-apache_begin() {
-    local modules=/usr/lib/apache2/modules
-    [ -x /usr/sbin/apache2 ] || fail "no Apache: install apache2-bin"
-    mkdir "$scratch/www"
-    cat "$root"/docs/*.md >"$scratch/text"
-    head -c 40000 "$scratch/text" >"$scratch/www/text.txt"
-    chmod -R a+rX "$scratch/www"
-    {
-        for module in mpm_worker authz_core filter deflate headers; do
-            echo "LoadModule ${module}_module $modules/mod_$module.so"
-        done
-        echo "Listen 127.0.0.1:$port
-ListenBacklog 4096
-ServerName localhost
-PidFile $scratch/apache.pid
-ErrorLog $scratch/apache.log
-DocumentRoot $scratch/www
-User www-data
-Group www-data
-ServerLimit 1
-ThreadLimit 64
-StartServers 1
-ThreadsPerChild \${THREADS}
-MaxRequestWorkers \${THREADS}
-KeepAlive Off
-RequestHeader set Accept-Encoding gzip early
-SetOutputFilter DEFLATE"
-    } >"$scratch/apache.conf"
-}
-apache_server() { server=(env "THREADS=$1" apache2 -X -d "$scratch" -f "$scratch/apache.conf"); }
-apache_load() { asks=(--no-keep-alive "http://127.0.0.1:$port/text.txt"); }
-apache_recorded() { echo 150; }
-apache_rates() { [ "$1" = 1 ] && echo 150 300 500 1200 || echo 300 600 900 2000; }
 
 # ---- recording and measuring ----
 
@@ -93,8 +46,8 @@ record() {
     "$1_server" 2
     "$1_load"
     printf -v load '%q ' taskset -c 1 "$persik" load -q --rate "$("$1_recorded")/s" --duration 5s "${asks[@]}"
-    "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
-        taskset -c 0 "${server[@]}" >&2 || fail "$1 was not recorded"
+    taskset -c 0 "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
+        "${server[@]}" >&2 || fail "$1 was not recorded"
 }
 
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
@@ -150,7 +103,13 @@ median() {
         sort -g | awk '{value[NR] = $1} END {print NR ? value[int((NR + 1) / 2)] : "-"}'
 }
 
-# Three numbers, or "- - -": no figures, for a reason that stands on standard error.
+# The rate that was asked at where NAME is measured at RATE: the load sends the same requests at the same times to all, and
+# in a run of seconds they come at another rate than that one. Below saturation all are answered.
+asked_rate() {
+    awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
+}
+
+# predicted NAME THREADS CORES RATE: three numbers, or "- - -": no figures, for a reason that stands on standard error.
 predicted() {
     "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
         jq -r '.configurations[0] | if .throughput_hz then
@@ -160,22 +119,26 @@ predicted() {
 
 # Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
 compare() {
-    local t c r most x mean p95 measured
+    local t c r most asked saturation x mean p95 measured
     while read -r t c r; do
-        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$r" | tail -n 1)"
         most=$("$1_rates" "$c" | awk '{print $NF}')
+        saturation=$(median "$1" "$t" "$c" "$most" 4)
+        asked=$r
+        [ "$r" = "$most" ] || asked=$(asked_rate "$1" "$r")
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" | tail -n 1)"
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
-        echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7)" |
+        echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7) $asked $saturation" |
             awk -v errors="$scratch/errors" '
             function error_of(i) { return $(8 + i) == "-" || $(5 + i) == "-" ? "-" : 100 * ($(8 + i) / $(5 + i) - 1) }
             function cell(i) {
-                return i > 0 && $4 == $11 ? sprintf("%8s %8s %6s", "", "", "")
-                    : $(8 + i) == "-" || $(5 + i) == "-" ? sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
-                    : sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
+                if (i > 0 && is_near) return sprintf("%8s %8s %6s", "", "", "")
+                if (error_of(i) == "-") return sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
+                return sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
             }
             {
+                is_near = $13 > 0.95 * $14
                 printf "%-9s %7d %5d %5d %s %s %s %6.1f\n", $1, $2, $3, $4, cell(0), cell(1), cell(2), $12
-                print $1, $4 == $11, error_of(0), error_of(1), error_of(2) >>errors
+                print $1, $4 == $11, error_of(0), is_near ? "" : error_of(1) " " error_of(2) >>errors
             }'
     done < <(configurations "$1")
 }
@@ -194,7 +157,8 @@ summary() {
         }
         $1 != name { next }
         $2 { add("saturation", $3); next }
-        { add("throughput", $3); add("mean response", $4); add("95th percentile", $5) }
+        { add("throughput", $3) }
+        NF > 3 { add("mean response", $4); add("95th percentile", $5) }
         END {
             printf "%s: mean error (largest): throughput %s; saturation point %s; mean response %s; 95th percentile %s\n",
                 name, told("throughput"), told("saturation"), told("mean response"), told("95th percentile")

@@ -230,10 +230,15 @@ static void free_recording(struct recording *recording) {
 
 /* ---- the self-check (design, invariant 1) ---- */
 
+/* The traced run, and what it took. */
+struct own_run {
+    const struct trace *trace;
+    struct modelgen_measured measured; /* modelgen_build() fills it */
+};
+
 /* Share of the cores' time that the program's threads were on them. */
-static double measured_utilisation(const struct trace *trace) {
-    struct modelgen_measured measured = modelgen_measured(trace);
-    return measured.cpu_ns / (measured.run_ns * trace->meta.cores);
+static double measured_utilisation(const struct own_run *own_run) {
+    return own_run->measured.cpu_ns / (own_run->measured.run_ns * own_run->trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};
@@ -247,56 +252,56 @@ static int simulate_itself(const struct model *model, const struct trace *trace,
 
 /* What is missed is the larger of the shares of running time and CPU utilisation. */
 static struct modelgen_trial try_out(const struct model *model, void *context) {
-    const struct trace *trace = context;
+    const struct own_run *own_run = context;
     struct sim_result result;
     struct error unused;
-    if (simulate_itself(model, trace, &result, &unused) < 0)
+    if (simulate_itself(model, own_run->trace, &result, &unused) < 0)
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
-    double measured_ns = modelgen_measured(trace).run_ns;
-    struct modelgen_trial trial = {.misfit = fabs(result.run_ns.mean / measured_ns - 1),
+    struct modelgen_trial trial = {.misfit =
+                                       fabs(result.run_ns.mean / own_run->measured.run_ns - 1),
                                    .stalls = result.stalls > 0};
-    if (trace->meta.has_slices)
-        trial.misfit =
-            fmax(trial.misfit, fabs(result.cpu_utilisation.mean / measured_utilisation(trace) - 1));
+    if (own_run->trace->meta.has_slices)
+        trial.misfit = fmax(trial.misfit,
+                            fabs(result.cpu_utilisation.mean / measured_utilisation(own_run) - 1));
     sim_result_free(&result);
     return trial;
 }
 
 /* What a server did: throughput and response times. */
-static void add_request_checks(struct model *model, struct modelgen_measured measured,
+static void add_request_checks(struct model *model, const struct modelgen_measured *measured,
                                const struct sim_result *result) {
-    if (measured.requests == 0)
+    if (measured->requests == 0)
         return;
-    modelgen_add_check(model, "throughput (1/s)", measured.requests * 1e9 / measured.run_ns,
+    modelgen_add_check(model, "throughput (1/s)", measured->requests * 1e9 / measured->run_ns,
                        result->throughput_hz.mean);
-    modelgen_add_check(model, "mean response (ms)", measured.response_ns / 1e6,
+    modelgen_add_check(model, "mean response (ms)", measured->response_ns / 1e6,
                        result->response_ns.mean / 1e6);
 }
 
-static void add_checks(struct model *model, const struct trace *trace,
+static void add_checks(struct model *model, const struct own_run *own_run,
                        const struct sim_result *result) {
     const struct prediction prediction = {
-        .threads = &own, .cores = trace->meta.cores, .result = *result};
+        .threads = &own, .cores = own_run->trace->meta.cores, .result = *result};
     prediction_warn_of_stalls(&prediction);
-    modelgen_add_check(model, "running time", modelgen_measured(trace).run_ns / 1e9,
+    modelgen_add_check(model, "running time", own_run->measured.run_ns / 1e9,
                        result->run_ns.mean / 1e9);
-    if (trace->meta.has_slices)
-        modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
+    if (own_run->trace->meta.has_slices)
+        modelgen_add_check(model, "CPU utilisation", measured_utilisation(own_run),
                            result->cpu_utilisation.mean);
-    add_request_checks(model, modelgen_measured(trace), result);
+    add_request_checks(model, &own_run->measured, result);
 }
 
 /* Of the model as it was recorded, before its CPU demands are corrected. 1: it has no figures, for
  * it came to a standstill. */
-static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
+static int check_itself(struct model *model, const struct own_run *own_run, struct error *error) {
     struct sim_result result;
-    if (simulate_itself(model, trace, &result, error) < 0)
+    if (simulate_itself(model, own_run->trace, &result, error) < 0)
         return -1;
-    char *refused = refusal_of_own_run(model, &result, modelgen_measured(trace).cpu_ns);
+    char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
     if (refused)
         modelgen_add_standstill(model, refused);
     else
-        add_checks(model, trace, &result);
+        add_checks(model, own_run, &result);
     sim_result_free(&result);
     free(refused);
     return refused ? 1 : 0;
@@ -304,9 +309,10 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
 
 /* The recorded runs without probes are what the corrected model stands for. They tell whether a
  * traced run that it misses was out of the ordinary. */
-static int check_untraced(struct model *model, const struct trace *trace, struct error *error) {
+static int check_untraced(struct model *model, const struct own_run *own_run, struct error *error) {
+    const struct trace *trace = own_run->trace;
     struct sim_result result;
-    if (trace->meta.untraced_run_ns == 0 || modelgen_measured(trace).requests > 0)
+    if (trace->meta.untraced_run_ns == 0 || own_run->measured.requests > 0)
         return 0; /* how long a server runs is up to those who start and stop it */
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
@@ -458,13 +464,13 @@ static void tell(const struct build_options *options, const struct model *model)
 
 /* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int check_and_save(const struct build_options *options, const struct recording *recording,
-                          const struct decision_log *decisions, struct model *model,
-                          struct error *error) {
-    int status = check_itself(model, recording->trace, error);
+                          const struct own_run *own_run, const struct decision_log *decisions,
+                          struct model *model, struct error *error) {
+    int status = check_itself(model, own_run, error);
     bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->reload_costs);
     if (status == 0)
-        status = check_untraced(model, recording->trace, error);
+        status = check_untraced(model, own_run, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
@@ -484,7 +490,9 @@ static int build(const struct build_options *options, const struct recording *re
     struct decision_log decisions = {0};
     struct modelgen_options modelgen = options->modelgen;
     modelgen.try_out = try_out;
-    modelgen.context = recording->trace;
+    struct own_run own_run = {.trace = recording->trace};
+    modelgen.context = &own_run;
+    modelgen.measured = &own_run.measured;
     modelgen.reload_costs = &recording->reload_costs;
     modelgen.dump = stdout;
     modelgen.decisions = &decisions;
@@ -495,7 +503,8 @@ static int build(const struct build_options *options, const struct recording *re
     }
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
-    int status = model ? check_and_save(options, recording, &decisions, model, error) : -1;
+    int status =
+        model ? check_and_save(options, recording, &own_run, &decisions, model, error) : -1;
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);

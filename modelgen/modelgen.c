@@ -17,7 +17,6 @@
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
-#include "modelgen/rewrite/requests_as_tasks.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -80,6 +79,19 @@ static void tell_left_out(const struct pass_choice *choice, struct model *model)
     candidates_tell_left_out(tell_not_sought, model);
 }
 
+static struct modelgen_measured measured_of(const struct build *build) {
+    const struct outside_queues *outside = &build->outside;
+    if (outside->n > 0)
+        return (struct modelgen_measured){.run_ns = (double)(outside->to_ns - outside->from_ns),
+                                          .cpu_ns = outside->measured.cpu_ns,
+                                          .requests = outside->measured.requests,
+                                          .response_ns = outside->measured.response_ns};
+    return (struct modelgen_measured){.run_ns = probe_overhead_run_ns(build->recorded),
+                                      .cpu_ns = build->recorded->meta.has_slices
+                                                    ? probe_overhead_on_core_ns(build->recorded)
+                                                    : NAN};
+}
+
 /* Believes what it finds out, but for what is doubted. -1 and `error`: no model. Stopped before the
  * last pass, it has no model either. */
 static int build(const struct input *input, struct doubts *doubts, struct built *built,
@@ -99,6 +111,8 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     fclose(dump);
     for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)
         built->suspects[i] = build_log_object_name(&build, doubts->suspects[i]);
+    if (end == PASS_END && input->options->measured)
+        *input->options->measured = measured_of(&build);
     int status = end == PASS_END ? check_model(&build, error) : end == PASS_STOPPED ? 0 : -1;
     if (end == PASS_END && status == 0)
         built->model = build.model;
@@ -229,16 +243,6 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
     notes_add(model, "the recorded run cannot be simulated: %s", reason);
-}
-
-struct modelgen_measured modelgen_measured(const struct trace *trace) {
-    struct outside_measured outside = outside_measure(trace);
-    if (outside.any)
-        return (struct modelgen_measured){outside.run_ns, outside.cpu_ns, outside.requests,
-                                          outside.response_ns};
-    return (struct modelgen_measured){
-        .run_ns = probe_overhead_run_ns(trace),
-        .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -26,6 +26,15 @@ struct modelgen_trial {
     bool stalls;   /* all its threads came to wait for nothing */
 };
 
+/* What the recorded run took, without what the probes did in its threads by themselves: what the
+ * model of it must reproduce. */
+struct modelgen_measured {
+    double run_ns;
+    double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
+    double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
+    double response_ns; /* mean, from arrival to the last byte of the answer */
+};
+
 struct modelgen_options {
     const struct cache_reload_costs
         *reload_costs; /* what losing their caches costs threads, cache_reload_costs_measure();
@@ -36,7 +45,9 @@ struct modelgen_options {
      * for ever, which the real ones did not, and it misses the run by much, what was concluded from
      * little evidence is doubted, object by object. */
     struct modelgen_trial (*try_out)(const struct model *model, void *context);
-    void *context;             /* of try_out */
+    void *context; /* of try_out */
+    struct modelgen_measured
+        *measured;             /* is filled before the model is tried out; NULL: not kept */
     struct pass_choice passes; /* all zero: each is run; must have been checked. Only
                                 * modelgen_run_passes() stops */
     FILE *dump; /* where passes.dump_after prints: what that pass wrote for the model that is given
@@ -90,16 +101,6 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);
-
-/* What the recorded run took, without what the probes did in its threads by themselves: what the
- * model of it must reproduce. */
-struct modelgen_measured {
-    double run_ns;
-    double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
-    double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
-    double response_ns; /* mean, from arrival to the last byte of the answer */
-};
-struct modelgen_measured modelgen_measured(const struct trace *trace);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);

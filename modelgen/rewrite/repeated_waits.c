@@ -5,17 +5,20 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
 /* A critical section with nothing in it but waits, or nothing. */
 struct visit {
     size_t lock, unlock; /* numbers of records */
+    uint64_t wait_ns;
     bool waits;
     bool comes_again; /* the next call locks the same mutex at the same place */
 };
 
 /* A way through a section: a place that locks, and one that unlocks. */
 struct way {
-    bool finds_nothing; /* so do all that were seen */
+    bool finds_nothing;           /* so do all that were seen */
+    uint64_t wait_ns, between_ns; /* in all: until it was woken, and until it came again */
 };
 
 struct ways {
@@ -48,10 +51,11 @@ static bool visit_at(const struct trace_thread *thread, size_t lock, struct visi
     if (!trace_is_call(&records[lock], ON_MUTEX, OP_LOCK))
         return false;
     for (; r < thread->n_records && trace_is_call(&records[r], ON_CONDITION, OP_WAIT); r++)
-        visit->waits = true;
+        visit->wait_ns += records[r].duration_ns;
     if (r == thread->n_records || !trace_is_call(&records[r], ON_MUTEX, OP_UNLOCK) ||
         records[r].object != records[lock].object)
         return false;
+    visit->waits = r > lock + 1;
     visit->unlock = r;
     if (r + 1 < thread->n_records) {
         const struct trace_record *next = &records[r + 1];
@@ -76,6 +80,14 @@ static struct way *way_of(struct ways *ways, const struct trace_thread *thread,
     return &ways->all.items[index];
 }
 
+/* How long the thread was elsewhere before it came again. */
+static uint64_t between(const struct trace_thread *thread, const struct visit *visit) {
+    const struct trace_record *records = thread->records;
+    return visit->comes_again
+               ? records[visit->unlock + 1].start_ns - trace_end_ns(&records[visit->unlock])
+               : 0;
+}
+
 static void note_last_locks(struct ways *ways, const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++)
@@ -94,6 +106,8 @@ static void note_visits(struct ways *ways, const struct trace *trace) {
             bool is_last = map_get(&ways->last, thread_key(t, lock->object), -1) == (int)r;
             struct way *way = way_of(ways, thread, &visit);
             way->finds_nothing &= visit.waits && (visit.comes_again || is_last);
+            way->wait_ns += visit.wait_ns;
+            way->between_ns += between(thread, &visit);
             if (!way->finds_nothing)
                 map_put(&ways->succeed, lock_key(lock), 1);
         }
@@ -102,7 +116,9 @@ static void note_visits(struct ways *ways, const struct trace *trace) {
 
 static bool is_repeated(struct ways *ways, const struct trace_thread *thread,
                         const struct visit *visit) {
-    return visit->comes_again && way_of(ways, thread, visit)->finds_nothing &&
+    const struct way *way = way_of(ways, thread, visit);
+    return visit->comes_again && way->finds_nothing &&
+           (double)way->between_ns <= evidence.negligible * (double)way->wait_ns &&
            map_get(&ways->succeed, lock_key(&thread->records[visit->lock]), 0);
 }
 

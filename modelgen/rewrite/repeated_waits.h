@@ -9,7 +9,8 @@
 /* Shows such a section and the one that follows as one, in which the thread waits on. A place that
  * unlocks stands for "found nothing" if nobody comes to it without having waited, all who come to
  * it lock again at once where they did before, if ever, and others leave the same section by
- * another place. */
+ * another place. At once: what passes in between is next to nothing of what they waited, since who
+ * has found something does something with it. */
 void repeated_waits_as_one(struct event_log *log);
 
 #endif

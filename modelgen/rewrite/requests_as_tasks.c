@@ -244,9 +244,39 @@ static void show_calls(const struct rewriter *rewriter) {
 
 /* ---- the whole ---- */
 
+static double on_core_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
+    double sum_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
+            uint64_t off_ns = slice->off_ns < to_ns ? slice->off_ns : to_ns;
+            sum_ns += off_ns > on_ns ? (double)(off_ns - on_ns) : 0;
+        }
+    return sum_ns;
+}
+
 /* One that accepts once, or answers a question now and then, is no server. */
 static bool is_server(const struct requests *requests) {
     return requests->all.count > 2;
+}
+
+/* What the probes took meanwhile, which the model's demands are without. */
+static double probed_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
+    size_t n = 0;
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        n += at.event->start_ns >= from_ns && at.event->start_ns < to_ns;
+    return trace->meta.probe_ns * (double)n;
+}
+
+/* A request has waited for the probes of others, too: that much it would be shorter still. */
+static struct outside_measured measure(const struct trace *trace, const struct requests *requests,
+                                       const struct arrivals *arrivals) {
+    double probed_ns = probed_between(trace, requests->from_ns, requests->to_ns);
+    return (struct outside_measured){
+        .cpu_ns = on_core_between(trace, requests->from_ns, requests->to_ns) - probed_ns,
+        .requests = (double)arrivals->n,
+        .response_ns = arrivals->response_ns - probed_ns / (double)arrivals->n};
 }
 
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model) {
@@ -265,6 +295,7 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
         show_calls(&rewriter);
         rewriter.queues.from_ns = requests.from_ns;
         rewriter.queues.to_ns = requests.to_ns;
+        rewriter.queues.measured = measure(log->recorded, &requests, &arrivals);
         arrivals_free(&arrivals);
     }
     free(rewriter.queue_of);
@@ -296,33 +327,4 @@ struct excluded_time outside_queues_phases(const struct outside_queues *queues,
         *VECTOR_ADD(&phases) = (struct excluded_interval){queues->to_ns, UINT64_MAX, 1, cpu};
     }
     return phases;
-}
-
-static double on_core_between(const struct trace *trace, uint64_t from_ns, uint64_t to_ns) {
-    double sum_ns = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
-            const struct trace_slice *slice = &trace->threads[t].slices[s];
-            uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
-            uint64_t off_ns = slice->off_ns < to_ns ? slice->off_ns : to_ns;
-            sum_ns += off_ns > on_ns ? (double)(off_ns - on_ns) : 0;
-        }
-    return sum_ns;
-}
-
-struct outside_measured outside_measure(const struct trace *trace) {
-    struct outside_measured measured = {0};
-    struct requests requests = requests_find(trace);
-    if (is_server(&requests)) {
-        struct arrivals arrivals = arrivals_estimate(trace, &requests);
-        measured = (struct outside_measured){
-            .any = true,
-            .run_ns = (double)(requests.to_ns - requests.from_ns),
-            .cpu_ns = on_core_between(trace, requests.from_ns, requests.to_ns),
-            .requests = (double)arrivals.n,
-            .response_ns = arrivals.response_ns};
-        arrivals_free(&arrivals);
-    }
-    requests_free(&requests);
-    return measured;
 }

@@ -19,10 +19,19 @@ struct outside_queue {
     char *evidence;              /* the same */
 };
 
+/* What the server did in the recorded run, from the first request to the last, without the probes.
+ */
+struct outside_measured {
+    double cpu_ns;      /* of all threads */
+    double requests;    /* in all */
+    double response_ns; /* mean, from arrival to the last byte */
+};
+
 struct outside_queues {
     size_t n; /* 0: no server, or not one that is understood */
     struct outside_queue *items;
     uint64_t from_ns, to_ns; /* the first request comes, the last has been answered */
+    struct outside_measured measured;
 };
 
 /* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
@@ -37,15 +46,5 @@ void outside_queues_free(struct outside_queues *queues);
 /* CPU time before the first request and after the last one, on all cores; free() the items. */
 struct excluded_time outside_queues_phases(const struct outside_queues *queues,
                                            const struct trace *trace);
-
-/* What the server did in the recorded run, for the self-check. */
-struct outside_measured {
-    bool any;           /* requests */
-    double run_ns;      /* from the first to the last */
-    double cpu_ns;      /* of all threads meanwhile */
-    double requests;    /* in all */
-    double response_ns; /* mean, from arrival to the last byte */
-};
-struct outside_measured outside_measure(const struct trace *trace);
 
 #endif
