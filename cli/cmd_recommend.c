@@ -230,11 +230,9 @@ static void print_choice(const struct recommendation *recommendation) {
     char *expected = name_of(recommendation, recommendation->expected);
     double margin = 100 * recommendation->items[recommendation->expected].margin;
     if (recommendation->sure == recommendation->expected) {
-        printf("Recommended: %s, margin %.0f %%, more than the prediction's uncertainty.\n",
-               expected, margin);
+        printf("Recommended: %s, margin %.0f %%, beyond the uncertainty.\n", expected, margin);
     } else {
-        printf("Recommended: %s, margin %.0f %%, less than the prediction's uncertainty.\n",
-               expected, margin);
+        printf("Recommended: %s, margin %.0f %%, within the uncertainty.\n", expected, margin);
         if (recommendation->sure >= 0) {
             char *sure = name_of(recommendation, recommendation->sure);
             printf("To be sure in 90 of 100 cases: %s, margin %.0f %%.\n", sure,
@@ -270,8 +268,7 @@ static void print_failure(const struct answer *answer) {
     char *nearest = name_of(recommendation, recommendation->nearest);
     double margin = recommendation->items[recommendation->nearest].margin;
     if (isnan(margin))
-        printf("Nothing that may be chosen meets it: more comes than can be done. Most does: %s.\n",
-               nearest);
+        printf("Nothing that may be chosen meets it: too much comes. Most does: %s.\n", nearest);
     else
         printf("Nothing that may be chosen meets it. Nearest: %s, %.0f %% beyond.\n", nearest,
                -100 * margin);

@@ -41,7 +41,7 @@ struct goal_judgement goal_judge(const struct assertion *goal, const struct mode
     bool holds = assertion_holds(goal, result, &value, &judgement.unit);
     double sign = goal->relation == '<' ? 1 : -1;
     judgement.figure = widen(goal, model, row, assertion_estimate(goal, result));
-    judgement.noise = assertion_estimate(goal, result).half_width / goal->bound;
+    judgement.alike = prediction_uncertainty(model, row->prediction).machine * value / goal->bound;
     judgement.margin = sign * (goal->bound - value) / goal->bound;
     if (holds)
         judgement.met =

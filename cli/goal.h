@@ -17,7 +17,7 @@ struct goal_judgement {
     struct estimate figure; /* half width: the model's uncertainty, which may be INFINITY; NAN:
                              * there is no such figure */
     enum unit unit;
-    double noise;  /* of the simulation, as a share of the bound */
+    double alike;  /* what any two runs of one configuration differ by, as a share of the bound */
     double margin; /* from the figure to the bound, as a share of that; negative: missed; NAN */
 };
 

@@ -19,7 +19,7 @@ static void judge(const struct recommendation_search *search, struct tried *trie
         if (judgement->margin >= tried->margin || isnan(tried->margin))
             continue; /* not one without a figure, which is less than any */
         tried->margin = judgement->margin;
-        tried->noise = judgement->noise;
+        tried->alike = judgement->alike;
     }
 }
 
@@ -33,11 +33,11 @@ static int find_saturation(const struct recommendation_search *search, struct tr
                                 &tried->saturation, error);
 }
 
-/* By more than the simulation's noise; one without figures by nothing. `b` may be NULL. */
+/* By more than runs differ; one without figures by nothing. `b` may be NULL. */
 static bool is_nearer(const struct tried *a, const struct tried *b) {
     if (!b || isnan(a->margin) || isnan(b->margin))
         return !b || !isnan(a->margin);
-    return a->margin > b->margin + a->noise + b->noise;
+    return a->margin > b->margin + b->alike;
 }
 
 int recommendation_best_of(const struct recommendation *recommendation, int cores) {

@@ -10,7 +10,7 @@ struct tried {
     enum goal_met met;            /* all goals */
     struct goal_judgement *goals; /* one per goal */
     double margin;                /* the least of the goals'; NAN: some has no figure */
-    double noise;                 /* of that */
+    double alike;                 /* of that, as in struct goal_judgement */
 };
 
 struct recommendation {
