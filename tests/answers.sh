@@ -21,9 +21,9 @@ said_to() {
 updated() {
     while IFS= read -r line; do
         case $line in
-            '```console') inside=1 skipped= ;;
-            '```') inside= skipped= ;;
-            '$ persik '*) skipped= ;;
+            '```console') inside=1 skipped='' ;;
+            '```') inside='' skipped='' ;;
+            '$ persik '*) skipped='' ;;
         esac
         [ -n "${skipped:-}" ] || printf '%s\n' "$line"
         case ${inside:-}$line in
