@@ -13,16 +13,22 @@ static const struct metric {
     size_t offset;       /* of its struct estimate in struct sim_result */
     const char *needed;  /* without which it is 0; NULL: nothing */
     bool of_ending_runs; /* only */
+    enum assertion_figure figure;
 } metrics[] = {
-    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns), NULL, true},
-    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns), RESPONSES, false},
-    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns), RESPONSES, false},
-    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns), RESPONSES, false},
-    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns), RESPONSES, false},
-    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation), NULL, false},
-    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation), NULL, false},
-    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz), TASKS, false},
-    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks), TASKS, true},
+    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns), NULL, true, FIGURE_RUN},
+    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns), RESPONSES, false,
+     FIGURE_RESPONSE},
+    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns), RESPONSES, false,
+     FIGURE_RESPONSE},
+    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns), RESPONSES, false,
+     FIGURE_RESPONSE},
+    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns), RESPONSES, false,
+     FIGURE_RESPONSE},
+    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation), NULL, false, FIGURE_CPU},
+    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation), NULL, false, FIGURE_DISK},
+    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz), TASKS, false,
+     FIGURE_THROUGHPUT},
+    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks), TASKS, true, FIGURE_TASKS},
 };
 
 static int find_metric(const char *text, size_t length) {
@@ -58,25 +64,30 @@ int assertion_parse(const char *option, const char *text, struct assertion *asse
     return 0;
 }
 
-static double mean_of(const struct metric *metric, const struct sim_result *result) {
+enum assertion_figure assertion_figure(const struct assertion *assertion) {
+    return metrics[assertion->metric].figure;
+}
+
+struct estimate assertion_estimate(const struct assertion *assertion,
+                                   const struct sim_result *result) {
     struct estimate estimate;
-    memcpy(&estimate, (const char *)result + metric->offset, sizeof estimate);
-    return estimate.mean;
+    memcpy(&estimate, (const char *)result + metrics[assertion->metric].offset, sizeof estimate);
+    return estimate;
 }
 
 const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result) {
     const struct metric *metric = &metrics[assertion->metric];
     if (result->regime != REGIME_ENDING && metric->of_ending_runs)
         return "a load without an end";
-    if (result->regime > REGIME_STEADY && isnan(mean_of(metric, result)))
+    if (result->regime > REGIME_STEADY && isnan(assertion_estimate(assertion, result).mean))
         return "more to do than it can: response times grow without end";
-    return mean_of(metric, result) > 0 ? NULL : metric->needed;
+    return assertion_estimate(assertion, result).mean > 0 ? NULL : metric->needed;
 }
 
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
                      double *value, enum unit *unit) {
     const struct metric *metric = &metrics[assertion->metric];
-    *value = mean_of(metric, result);
+    *value = assertion_estimate(assertion, result).mean;
     *unit = metric->unit;
     if (assertion->or_equal && *value == assertion->bound)
         return true;

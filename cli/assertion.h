@@ -25,6 +25,19 @@ int assertion_parse(const char *option, const char *text, struct assertion *asse
 /* Does the prediction have the metric at all? NULL, or what the model lacks. */
 const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result);
 
+/* What kind of figure it is of, and that figure. */
+enum assertion_figure {
+    FIGURE_RUN,
+    FIGURE_RESPONSE,
+    FIGURE_CPU,
+    FIGURE_DISK,
+    FIGURE_THROUGHPUT,
+    FIGURE_TASKS
+};
+enum assertion_figure assertion_figure(const struct assertion *assertion);
+struct estimate assertion_estimate(const struct assertion *assertion,
+                                   const struct sim_result *result);
+
 /* Whether the predicted mean keeps the bound. `value` gets it, `unit` what it is in. */
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
                      double *value, enum unit *unit);

@@ -126,6 +126,19 @@ static double most_gained(const struct bottlenecks *bottlenecks, enum limit limi
     return most;
 }
 
+/* One change that gains as much as two, as far as the noise lets us tell, comes before them. */
+static void put_single_first(struct bottlenecks *bottlenecks) {
+    struct bottleneck *first = bottlenecks->items;
+    if (bottlenecks->count < 2 || first[0].limit != LIMIT_CORES_AND_THREADS)
+        return;
+    if (first[0].gain.mean <=
+        first[1].gain.mean + first[0].gain.half_width + first[1].gain.half_width) {
+        struct bottleneck both = first[0];
+        first[0] = first[1];
+        first[1] = both;
+    }
+}
+
 /* As many threads as cores limit each other: both together then gain more than the two alone do,
  * and only then are they named together. */
 static int try_both(struct base *base, const struct model *model, struct reliefs *reliefs,
@@ -158,6 +171,7 @@ static int try_all(struct base *base, const struct model *model, struct reliefs 
     progress_end();
     if (bottlenecks->count > 0)
         qsort(bottlenecks->items, bottlenecks->count, sizeof *bottlenecks->items, compare);
+    put_single_first(bottlenecks);
     return status;
 }
 

@@ -28,7 +28,8 @@ static const struct parameter {
     {"delay", CHANGE_DELAY, UNIT_TIME, false},
 };
 
-/* Of threads, permits and items: more are as good as no limit. */
+/* Of threads, permits and items: more are as good as no limit. Of factors, and of seconds: with
+ * more a simulated run would never end. */
 #define MOST 1e9
 
 static void add(struct changes *list, const char *option, const char *text, const char *name,
@@ -65,7 +66,7 @@ int changes_add_scale(struct changes *list, const char *text, struct error *erro
                          "--scale '%s': give NAME=FACTOR, such as parse=0.5, or lock:, io:, sleep: "
                          "or disk:NAME=FACTOR",
                          text);
-    if (quantity_parse(equals + 1, UNIT_SHARE, &factor) < 0 || factor < 0)
+    if (quantity_parse(equals + 1, UNIT_SHARE, &factor) < 0 || factor < 0 || factor > MOST)
         return error_set(error, "--scale '%s': '%s' is no factor: give a number from 0 up, or 50%%",
                          text, equals + 1);
     add(list, "--scale", text, name, (size_t)(equals - name), kind, factor);
@@ -89,7 +90,7 @@ static int parse_value(const struct parameter *parameter, const char *text, doub
     if (quantity_parse(text, parameter->unit, value) < 0)
         return -1;
     if (parameter->unit == UNIT_TIME)
-        return *value >= 0 ? 0 : -1;
+        return *value >= 0 && *value <= MOST * 1e9 ? 0 : -1;
     return *value >= 1 && *value <= MOST && *value == floor(*value) ? 0 : -1;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/changed_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "cli/table.h"
@@ -8,6 +9,12 @@
 static const struct table_column columns[] = {{"part", ""}, {"change", ""}};
 
 void changed_parts_add(struct changed_parts *parts, const char *part, char *change) {
+    for (size_t i = 0; i < parts->count; i++)
+        if (strcmp(parts->items[i].part, part) == 0 &&
+            strcmp(parts->items[i].change, change) == 0) {
+            free(change);
+            return;
+        }
     *VECTOR_ADD(parts) = (struct changed_part){memory_strdup(part), change};
 }
 

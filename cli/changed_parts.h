@@ -16,7 +16,8 @@ struct changed_parts {
     size_t count, capacity;
 };
 
-/* Takes `change`, copies `part`. */
+/* Takes `change`, copies `part`. What is told already, of a call that the model has more than once,
+ * is not told again. */
 void changed_parts_add(struct changed_parts *parts, const char *part, char *change);
 void changed_parts_free(struct changed_parts *parts);
 

@@ -186,10 +186,12 @@ static void add_row(struct table *table, const struct bottlenecks *bottlenecks,
     free(subject);
 }
 
-static struct table *bottleneck_table(const struct bottlenecks *bottlenecks) {
+/* Of gains from `least` on. */
+static struct table *bottleneck_table(const struct bottlenecks *bottlenecks, double least) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < bottlenecks->count; i++)
-        add_row(table, bottlenecks, &bottlenecks->items[i]);
+        if (bottlenecks->items[i].gain.mean >= least)
+            add_row(table, bottlenecks, &bottlenecks->items[i]);
     return table;
 }
 
@@ -205,15 +207,25 @@ static void print_base(const struct answer *answer) {
            bottlenecks->of_throughput ? "throughput, at most," : "running time", now);
 }
 
-static void print_answer(const struct answer *answer, const struct table *table) {
+/* What any two runs of one configuration differ by: nobody would notice such a gain. */
+static double unnoticed(const struct answer *answer) {
+    return prediction_uncertainty(answer->model, &answer->prediction).machine;
+}
+
+static void print_answer(const struct answer *answer) {
+    struct table *table = bottleneck_table(&answer->bottlenecks, unnoticed(answer));
+    size_t shown = table_rows(table), others = answer->bottlenecks.count - shown;
     changed_parts_print(&answer->changed, stdout);
     print_base(answer);
-    if (answer->bottlenecks.count == 0) {
-        puts("Nothing limits it that the model could relieve.");
-        return;
-    }
     fputc('\n', stdout);
-    table_print_text(table, stdout);
+    if (shown > 0)
+        table_print_text(table, stdout);
+    else
+        puts("Nothing limits it that the model could relieve.");
+    if (others > 0)
+        printf("%s%zu more gain%s less than %.1f %%, as much as runs differ.\n",
+               shown > 0 ? "\n" : "", others, others == 1 ? "s" : "", 100 * unnoticed(answer));
+    table_free(table);
 }
 
 static json_t *answer_json(const struct bottleneck_options *options, const struct answer *answer,
@@ -237,11 +249,11 @@ static json_t *answer_json(const struct bottleneck_options *options, const struc
 }
 
 static void print(const struct bottleneck_options *options, const struct answer *answer) {
-    struct table *table = bottleneck_table(&answer->bottlenecks);
+    struct table *table = bottleneck_table(&answer->bottlenecks, 0);
     switch (options->format) {
     case FORMAT_TABLE:
         if (!answer->prediction.no_figures)
-            print_answer(answer, table);
+            print_answer(answer);
         break;
     case FORMAT_CSV:
         table_print_csv(table, stdout);

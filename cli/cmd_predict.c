@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/advice.h"
 #include "cli/around_recorded.h"
 #include "cli/assertions.h"
 #include "cli/command.h"
@@ -482,6 +483,12 @@ static size_t explain_refusals(const struct sweep *sweep) {
     return refused;
 }
 
+static void print_advice(const struct model *model, const struct sweep *sweep) {
+    struct advice advice = advice_of(model, sweep->predictions, sweep->loads, sweep->count);
+    advice_print(&advice, stdout);
+    advice_free(&advice);
+}
+
 static void print_sweep(const struct predict_options *options, const struct model *model,
                         const struct sweep *sweep) {
     struct table_column columns[SWEEP_COLUMNS];
@@ -494,6 +501,7 @@ static void print_sweep(const struct predict_options *options, const struct mode
         table_print_text(table, stdout);
         if (sweep->loads)
             load_print_saturation(model, sweep->loads, sweep->count, stdout);
+        print_advice(model, sweep);
         if (explain_refusals(sweep) == 0 && sweep->count == 1)
             print_details(model, &sweep->predictions[0].result);
         print_reservations(model);

@@ -81,7 +81,7 @@ static double busy_share(const struct load_row *row) {
     return row->prediction->result.throughput_hz.mean / row->saturation.throughput_hz.mean;
 }
 
-static double share_of_throughput(const struct load_row *row, double share) {
+double load_share_of_throughput(const struct load_row *row, double share) {
     const struct sim_result *result = &row->prediction->result;
     double busy = fmin(busy_share(row), 1);
     if (isnan(busy) || result->regime != REGIME_STEADY)
@@ -89,7 +89,7 @@ static double share_of_throughput(const struct load_row *row, double share) {
     return result->clients > 0 ? share * busy : uncertainty_share_of_open_throughput(share, busy);
 }
 
-static double share_of_response(const struct load_row *row, double share) {
+double load_share_of_response(const struct load_row *row, double share) {
     const struct sim_result *result = &row->prediction->result;
     double busy = fmin(busy_share(row), 1);
     if (isnan(busy))
@@ -105,7 +105,7 @@ static void add_responses(struct table *table, const struct load_row *row, doubl
     const struct estimate responses[] = {result->response_ns, result->response_p50_ns,
                                          result->response_p95_ns, result->response_p99_ns};
     bool has_some = result->response_ns.mean > 0;
-    double wide = share_of_response(row, share);
+    double wide = load_share_of_response(row, share);
     for (size_t i = 0; i < sizeof responses / sizeof *responses; i++) {
         struct estimate shown = has_some ? responses[i] : (struct estimate){NAN, NAN};
         struct estimate widened = uncertainty_widen(shown, wide);
@@ -130,9 +130,9 @@ static void add_row(struct table *table, const struct model *model, const struct
     table_add_integer(table, prediction->cores);
     table_add_number(table, is_open ? result->offered_hz : NAN, UNIT_RATE);
     table_add_number(table, result->clients > 0 ? result->clients : NAN, UNIT_NONE);
-    table_add_prediction(table, result->throughput_hz,
-                         uncertainty_widen(result->throughput_hz, share_of_throughput(row, share)),
-                         UNIT_RATE);
+    table_add_prediction(
+        table, result->throughput_hz,
+        uncertainty_widen(result->throughput_hz, load_share_of_throughput(row, share)), UNIT_RATE);
     add_responses(table, row, share);
     double share_of_cpu = uncertainty_share_of_cpu(&parts);
     table_add_prediction(table, result->cpu_utilisation,
@@ -239,7 +239,7 @@ static void warn_of_bounds(const struct model *model, const struct load_row *row
         const struct sim_result *result = &rows[i].prediction->result;
         const struct uncertainty parts = prediction_uncertainty(model, rows[i].prediction);
         if (result->regime != REGIME_STEADY || !(result->response_ns.mean > 0) ||
-            isfinite(share_of_response(&rows[i], uncertainty_share(&parts))))
+            isfinite(load_share_of_response(&rows[i], uncertainty_share(&parts))))
             continue;
         first = near++ == 0 ? i : first;
     }

@@ -25,6 +25,12 @@ int load_find_saturation(const struct model *model, const struct prediction *pre
                          const struct sim_config *base, struct saturation *saturation,
                          struct error *error);
 
+/* How far a real response time or throughput may be from what is predicted of the load, in parts of
+ * it, where `share` is the model's uncertainty. INFINITY: so near to saturation that nothing is
+ * known of it. */
+double load_share_of_response(const struct load_row *row, double share);
+double load_share_of_throughput(const struct load_row *row, double share);
+
 /* The caller frees it: table_free(). */
 struct table *load_table(const struct model *model, const struct load_row *rows, size_t n);
 

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"sensitivity", "on which pools, objects and rules a prediction hangs, and how much",
      command_sensitivity},
     {"bottleneck", "what limits a configuration, and what relieving it gains", command_bottleneck},
+    {"recommend", "the smallest configuration that meets a goal", command_recommend},
     {"validate", "run the real program over configurations and compare", command_validate},
     {"load", "send requests to a server, measure throughput and response times", command_load},
     {"graph", "pools and objects of the model, or its drawing", command_graph},

@@ -53,6 +53,15 @@ static struct relief *add(struct lister *lister, enum limit limit, enum variatio
 
 #define HALF 0.5
 
+static struct relief *add_of_pool(struct lister *lister, enum limit limit, enum variation_kind kind,
+                                  int index, char *change) {
+    const struct pool *pool = &lister->model->pools[index];
+    struct relief *relief = add(lister, limit, kind, index, pool->name, change);
+    free(relief->variation.place);
+    relief->variation.place = variation_place(pool->origin);
+    return relief;
+}
+
 static void add_pool_times(struct lister *lister, enum limit limit, enum variation_kind kind,
                            int index) {
     add(lister, limit, kind, index, lister->model->pools[index].name, memory_strdup("half as long"))
@@ -68,8 +77,8 @@ static bool can_have_more(const struct pool *pool, const struct sim_result *base
 
 static void add_threads(struct lister *lister, enum limit limit, int index, int step) {
     int threads = lister->pool_threads[index];
-    add(lister, limit, VARY_THREADS, index, lister->model->pools[index].name,
-        memory_format("%d threads, not %d", threads + step, threads))
+    add_of_pool(lister, limit, VARY_THREADS, index,
+                memory_format("%d threads, not %d", threads + step, threads))
         ->variation.step = step;
 }
 
@@ -108,8 +117,7 @@ static void list_pool(struct lister *lister, int index) {
         lister->list.items[lister->list.count - 1].in_use = computing_share(lister, index);
     }
     if (!is_one)
-        add(lister, LIMIT_UNEVEN_WORK, VARY_EVEN, index, model->pools[index].name,
-            memory_strdup("all alike"));
+        add_of_pool(lister, LIMIT_UNEVEN_WORK, VARY_EVEN, index, memory_strdup("all alike"));
     if (variation_graph_has_waits(model, index, NODE_SLEEP))
         add_pool_times(lister, LIMIT_SLEEPS, VARY_POOL_SLEEPS, index);
     if (variation_graph_has_waits(model, index, NODE_IO))

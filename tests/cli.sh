@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict sensitivity validate load graph critical-path what-if report export; do
+    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"
@@ -166,6 +166,77 @@ check_load() {
     report $? "sensitivity under load"
     refuses 1 "more load than" sensitivity --model "$server" --arrivals 5000/s
     refuses 1 "from outside" predict --model "$model" --clients 10
+}
+
+# ---- what a user would change, what limits, what is enough ----
+
+check_changes() {
+    says predict-changed predict -q --model "$model" --threads 2 --scale 'lock:log.mutex=0' --set 'jobs.permits=300'
+    run predict --model "$model" --format json --scale 'worker begins=0.5'
+    [ $status -eq 0 ] && grep -q '"part": "worker begins a task"' out && grep -q '"change": "computing x 0.5"' out
+    report $? "what was changed is in JSON, too"
+    refuses 2 "is no factor" predict --model "$model" --scale 'worker=-1'
+    refuses 2 "is no factor" predict --model "$model" --scale 'worker=fast'
+    refuses 2 "give NAME=FACTOR" predict --model "$model" --scale worker
+    refuses 2 "NAME.PARAMETER=VALUE" predict --model "$model" --set 'jobs=4'
+    refuses 2 "a whole number from 1 up" predict --model "$model" --set 'jobs.permits=0'
+    for command in predict sensitivity bottleneck; do
+        refuses 1 "no lock is called 'logmutex': nearest: 'log.mutex" $command --model "$model" --scale 'lock:logmutex=0'
+        refuses 1 "nearest: 'worker'" $command --model "$model" --scale 'wroker=0'
+    done
+    refuses 1 "the model has no barrier" predict --model "$model" --set 'jobs.parties=4'
+    run predict --model "$model" --threads 4 --cores 2 --format csv --scale 'lock:log.mutex=0'
+    "$persik" sensitivity -q --model "$model" --threads 4 --cores 2 --scale 'lock:log.mutex=0' >other 2>err
+    grep -q "running time 300 ms" other && grep -q '^4,2,300' out
+    report $? "sensitivity sees the same change"
+}
+
+# No wider than a screen: fits FILE.
+fits() { awk 'length($0) > 80 { print; wide = 1 } END { exit wide }' "$1"; }
+
+check_bottleneck() {
+    says bottleneck bottleneck -q --model "$model" --threads 4 --cores 2
+    fits out
+    report $? "the bottlenecks fit 80 columns"
+    run bottleneck -q --model "$model" --threads 4 --cores 2 --format json
+    [ $status -eq 0 ] && grep -q '"limit": "cores"' out && grep -q '"of": "run_ns"' out
+    report $? "bottlenecks in JSON"
+    run bottleneck -q --model "$model" --threads 2 --cores 2
+    [ $status -eq 0 ] && grep -q "33.3 %.*cores and threads" out
+    report $? "cores and threads that help together only are named together"
+    run bottleneck -q --model "$model" --threads 4 --cores 2 --scale 'worker=0' --assert 'run<1ns'
+    [ $status -eq 3 ] && grep -q "'run<1ns' fails with threads 4, cores 2" err && grep -q '^Changed:' out
+    report $? "bottleneck keeps --assert and says what was changed"
+    "$persik" bottleneck -q --model "$model" --threads 3 --format csv --workers 2 >other 2>err
+    run bottleneck -q --model "$model" --threads 3 --format csv --workers 1
+    [ -s out ] && cmp -s out other
+    report $? "bottlenecks do not depend on the number of workers"
+    run bottleneck -q --model "$here/data/server.json"
+    [ $status -eq 0 ] && grep -q "throughput, at most," out
+    report $? "of a load without an end it is the throughput"
+    refuses 2 "these are 2 configurations" bottleneck --model "$model" --threads 1,2
+}
+
+check_recommendation() {
+    says recommend recommend -q --model "$model" --goal 'time<200ms' --cores 1:4
+    fits out
+    report $? "the recommendation fits 80 columns"
+    says recommend-more recommend -q --model "$model" --goal 'time<170ms' --cores 1:6
+    run recommend -q --model "$model" --goal 'time<200ms'
+    [ $status -eq 3 ] && grep -q "^Nothing that may be chosen meets it" out && grep -q "^What limits it there: cores" out
+    report $? "where nothing meets the goal, exit 3 and what limits"
+    run recommend -q --model "$here/data/server.json" --goal 'p99<30ms' --rate 800/s --threads 1:4 --cores 1:4 --format json
+    [ $status -eq 0 ] && grep -q '"recommended": \[' out
+    report $? "a response time at a rate"
+    run recommend -q --model "$here/data/server.json" --goal 'p99<30ms' --rate 9000/s --threads 1,2 --cores 1,2
+    [ $status -eq 3 ] && grep -q "too much comes" out
+    report $? "more load than anything that may be chosen can do"
+    run recommend -q --model "$model" --goal 'time<200ms' --cores 1:4 --assert 'cpu<10%'
+    [ $status -eq 3 ] && grep -q "'cpu<10%' fails with threads 4, cores 4" err
+    report $? "recommend keeps --assert"
+    refuses 2 "no goal" recommend --model "$model"
+    refuses 2 "--goal 'time<2'" recommend --model "$model" --goal 'time<2'
+    refuses 2 "several loads" recommend --model "$here/data/server.json" --goal 'p99<1s' --rate 1/s,2/s
 }
 
 # edit_model FROM TO: the hand-written model with one text replaced.
@@ -623,6 +694,9 @@ check_words
 check_numbers
 check_prediction
 check_load
+check_changes
+check_bottleneck
+check_recommendation
 check_bad_models
 check_bad_programs
 check_recording

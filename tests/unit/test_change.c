@@ -66,9 +66,10 @@ static void values_have_a_parameter(void **state) {
 
 static void what_is_not_understood_is_refused_by_its_option(void **state) {
     (void)state;
-    const char *const factors[] = {"",          "parse",     "=0.5",          "lock:=0.5",
-                                   "parse=",    "parse=-1",  "parse=fast",    "parse=0.5x",
-                                   "parse=nan", "parse=inf", "parse=0.5 0.5", "lock:"};
+    const char *const factors[] = {"",           "parse",     "=0.5",          "lock:=0.5",
+                                   "parse=",     "parse=-1",  "parse=fast",    "parse=0.5x",
+                                   "parse=nan",  "parse=inf", "parse=0.5 0.5", "lock:",
+                                   "parse=1e300"};
     const char *const values[] = {"",
                                   "jobs",
                                   "jobs=64",
@@ -82,7 +83,8 @@ static void what_is_not_understood_is_refused_by_its_option(void **state) {
                                   "jobs.capacity=nan",
                                   "jobs.parties=unlimited",
                                   "d.service=2",
-                                  "d.delay=-1ms"};
+                                  "d.delay=-1ms",
+                                  "d.delay=1e300s"};
     struct changes list = {0};
     struct error error;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {

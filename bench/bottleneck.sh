@@ -1,0 +1,78 @@
+#!/bin/bash
+# Does persik bottleneck name the right limit, and does relieving it in the program gain what was predicted? Programs
+# of bench/bottleneck.c that have one limit each are recorded; the first line of persik's answer is held against the
+# same program compiled without that limit, both run in turn.
+#
+# usage: bench/bottleneck.sh [RUNS [ACT...]]      (7 runs of each of two programs; all acts)
+#
+# A line for each act: the limit that is named, whether it is the right one, the predicted and the real gain (medians),
+# and by how much the predicted time without the limit is off. Exit status 1: a wrong limit, or off by more than 10 %.
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+runs=${1:-7}
+shift $(($# > 0))
+[ $# -gt 0 ] || set -- lock device permits queue stage serial uneven
+most=0.1
+need_persik
+scratch=$work/bottleneck
+mkdir -p "$scratch"
+
+# What must be named first: the kind of limit, and a part of its name. right_limit ACT.
+right_limit() {
+    case $1 in
+        lock | device) echo 'lock locks' ;;
+        permits) echo 'permits permits' ;;
+        queue) echo 'capacity jobs' ;;
+        stage) echo 'one thread make_jobs' ;;
+        serial) echo 'one thread main' ;;
+        uneven) echo 'uneven work compute_share' ;;
+    esac
+}
+
+defined=("" -DRELIEVED)
+for relieved in 0 1; do
+    # shellcheck disable=SC2086 # nothing, or one word
+    gcc -std=gnu17 -O2 -g -Wall -Wextra -Werror ${defined[$relieved]} \
+        "$root/bench/bottleneck.c" -o "$scratch/program$relieved" -lpthread
+done
+
+median() { sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
+
+# column NAME: of the first line of figures in a CSV on standard input.
+column() { python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))[sys.argv[1]])' "$1"; }
+
+# measure ACT: "RELIEVED SECONDS" for each run.
+measure() {
+    local i relieved
+    for ((i = 0; i < runs; i++)); do
+        for relieved in 0 1; do echo "$relieved $(seconds_of "$scratch/program$relieved" "$1")"; done
+    done
+}
+
+status=0
+echo "act,limit,subject,right,predicted_gain,gain_half_width,real_gain,predicted_s,real_s,error"
+for act; do
+    data=$scratch/$act
+    rm -rf "$data"
+    "$persik" profile -q --no-evictions --plain-runs=1 -o "$data" -- "$scratch/program0" "$act" >"$data.log" 2>&1 &&
+        "$persik" build-model -q -i "$data" >>"$data.log" 2>&1 &&
+        "$persik" bottleneck -q -i "$data" --format csv >"$data.csv" 2>>"$data.log" || fail "$act: see $data.log"
+    measure "$act" >"$data.times"
+    before=$(awk '$1 == 0 { print $2 }' "$data.times" | median)
+    after=$(awk '$1 == 1 { print $2 }' "$data.times" | median)
+    limit=$(column limit <"$data.csv")
+    subject=$(column subject <"$data.csv")
+    gain=$(column gain <"$data.csv")
+    half=$(column gain_half_width <"$data.csv")
+    case "$limit $subject" in
+        "$(right_limit "$act" | sed 's/ [^ ]*$//') "*"$(right_limit "$act" | sed 's/.* //')"*) right=yes ;;
+        *) right=no status=1 ;;
+    esac
+    error=$(number %.4f "$before * (1 - $gain) / $after - 1")
+    [ "$(number %d "$error > $most || $error < -$most")" = 0 ] || status=1
+    echo "$act,$limit,\"$subject\",$right,$(number %.3f "$gain"),$(number %.3f "$half")," \
+        "$(number %.3f "1 - $after / $before"),$(number %.3f "$before * (1 - $gain)"),$after,$error" | sed 's/, /,/g'
+done
+exit $status
