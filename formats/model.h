@@ -137,6 +137,13 @@ struct statement_section {
     struct statement *statements;
 };
 
+/* How long a disk that serves one request at a time takes for one, by how far its place is from
+ * where the last one ended. */
+struct disk_distance {
+    double least; /* sectors; up to the next one's */
+    struct dist service_ns;
+};
+
 struct object {
     char *name; /* as a person would say it: "queue.mutex (pipeline.c:31)" */
     enum object_kind kind;
@@ -169,16 +176,20 @@ struct object {
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
-    double initial_items;        /* queue only: items already there at the start of the run */
-    double items_in_all;         /* queue only: it is closed when so many have been taken; 0: never.
-                                  * Nobody waits for ever before: see docs/formats.md */
-    struct dist service_ns;      /* disk only: of one request on one server */
-    double servers;              /* disk only: requests served at once; 0 = all that come */
-    struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
-    double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
-    double clients;       /* queue only: a closed population of so many from outside; 0 = none. Each
-                           * thinks, puts an item in, waits until its task ends, and begins anew */
-    struct dist think_ns; /* with clients; DIST_NONE: no time */
+    double initial_items;   /* queue only: items already there at the start of the run */
+    double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
+                             * Nobody waits for ever before: see docs/formats.md */
+    struct dist service_ns; /* disk only: of one request on one server */
+    double servers;         /* disk only: requests served at once; 0 = all that come */
+    size_t n_distances;     /* disk with one server; 0: it does not matter, or is not known */
+    struct disk_distance *distances; /* owned; ascending, from 0 */
+    struct dist interarrival_ns;     /* queue only: open arrivals from outside; DIST_NONE = none */
+    size_t n_gaps;   /* queue only: the time before each recorded arrival, in their order ... */
+    double *gaps;    /* ... ns; owned */
+    double arrivals; /* queue only: how many arrive in all; 0 = no end (until closed) */
+    double clients;  /* queue only: a closed population of so many from outside; 0 = none. Each
+                      * thinks, puts an item in, waits until its task ends, and begins anew */
+    struct dist think_ns;                         /* with clients; DIST_NONE: no time */
     size_t n_variables, n_conditions, n_sections; /* monitor only */
     struct monitor_variable *variables;
     char **conditions;
@@ -361,6 +372,14 @@ struct node {
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
     struct dist wait_ns;    /* SLEEP, IO */
     struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit */
+    /* IO with a disk, in place of `operations` where it is known: what each recorded call asked the
+     * disk for, in the calls' order. Of each call the number of requests, then of each request the
+     * first sector, the number of sectors, and whether it was there with the one before it (1), or
+     * came when that was done (0). What a cache still misses depends on what was read before: the
+     * n-th call of a run is the n-th of these, by whichever thread; what comes after the last one
+     * is like those of the second half. */
+    size_t n_calls;
+    double *calls; /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

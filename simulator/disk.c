@@ -1,14 +1,42 @@
 #include "simulator/disk.h"
 
+#include <math.h>
+
 #include "simulator/cpu.h"
 #include "simulator/draws.h"
 
+/* For one request, by how far it is from where the last one ended. */
+static double service_time(struct engine *engine, struct shared *disk,
+                           const struct plan_request *request) {
+    const struct plan_object *planned = engine_planned(engine, disk);
+    if (!request || planned->n_distances == 0)
+        return draws_one(engine, planned->service, &disk->random);
+    double distance = fabs(request->sector - disk->head);
+    disk->head = request->sector + request->sectors;
+    const struct plan_distance *of = &engine->plan->distances[planned->first_distance];
+    int n = planned->n_distances;
+    while (n > 1 && of[n - 1].least > distance)
+        n--;
+    return draws_one(engine, of[n - 1].service, &disk->random);
+}
+
+/* The thread's request; of a disk that serves one at a time also those that came with it, which
+ * nobody else's can come between. */
 static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
-    int index = (int)(disk - engine->objects);
+    const struct plan_request *request =
+        thread->request == PLAN_NONE ? NULL : &engine->plan->requests[thread->request];
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
-    double service = draws_one(engine, engine->plan->objects[index].service, &disk->random);
+    double service = service_time(engine, disk, request);
+    while (request && engine_planned(engine, disk)->servers <= 1 && thread->wanted > 1 &&
+           request[1].with_previous) {
+        request++;
+        thread->request++;
+        thread->wanted--;
+        disk->operations++;
+        service += service_time(engine, disk, request);
+    }
     heap_set(&engine->clock, thread->id, engine->now_ns + service);
 }
 
@@ -24,10 +52,34 @@ static void submit(struct engine *engine, struct shared *disk, struct thread *th
     wait_list_append(&disk->waiters[SIDE_TAKERS], thread);
 }
 
-enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+/* The next of those that the node lists; in the long run, or when there are no more, one of the
+ * second half, when caches held what they came to hold. */
+static const struct plan_call *next_call(struct engine *engine, struct thread *thread,
+                                         const struct plan_node *node) {
+    int *made = &engine->calls_made[thread->node];
+    int half = node->n_calls / 2;
+    if (engine->plan->is_steady || *made >= node->n_calls)
+        return &engine->plan
+                    ->calls[node->first_call + half +
+                            (int)random_below(&thread->random, (uint32_t)(node->n_calls - half))];
+    return &engine->plan->calls[node->first_call + (*made)++];
+}
+
+static void decide_requests(struct engine *engine, struct thread *thread) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
-    double requests = draws_one(engine, node->operations, &thread->random);
-    thread->wanted = random_round(&thread->random, requests);
+    thread->request = PLAN_NONE;
+    if (node->n_calls == 0) {
+        double requests = draws_one(engine, node->operations, &thread->random);
+        thread->wanted = random_round(&thread->random, requests);
+        return;
+    }
+    const struct plan_call *call = next_call(engine, thread, node);
+    thread->wanted = call->n;
+    thread->request = call->first;
+}
+
+enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+    decide_requests(engine, thread);
     if (thread->wanted < 1)
         return PROGRESS_YES;
     thread->phase = PHASE_GRANTED;
@@ -45,10 +97,13 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
         wait_list_remove(next);
         serve(engine, disk, next);
     }
-    if (--thread->wanted >= 1)
-        submit(engine, disk, thread);
-    else
+    if (--thread->wanted < 1) {
         cpu_wake(engine, thread, NULL);
+        return;
+    }
+    if (thread->request != PLAN_NONE)
+        thread->request++;
+    submit(engine, disk, thread);
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {
