@@ -40,10 +40,8 @@ load() { # RATE PORT
 record() {
     [ ! -s "$kept/recording/trace.persik" ] || return 0
     "$persik" profile -q -o "$kept/recording" --prepare "$SLOW_DISK_DROP" \
-        --load "$0 load $recorded_rate $recorded_port" -- \
+        --load "$0 recorded-load" -- \
         "$server" --port "$recorded_port" --threads 1 --root "$SLOW_DISK/www" >&2
-    # Which of the disks of this machine it was.
-    stat -c '%Hr:%Lr' "$SLOW_DISK_DEVICE" >"$kept/recording.device"
 }
 
 # run THREADS RATE: "ROUND THREADS RATE" and what was measured, a line of the CSV file.
@@ -84,19 +82,93 @@ measure() {
     done
 }
 
+# ------------------------------------------------------------------------- predicted against measured
+
+# How often the requests of a run come in a second where RATE is asked for: times between them are random, and the same in
+# all runs. The recorded run tells.
+true_rate() {
+    jq ".objects[] | select(.interarrival_ns) | 1e9 / .interarrival_ns.mean * $1 / $recorded_rate" \
+        "$kept/recording/model.json"
+}
+
+# predicted THREADS RATE: throughput, utilisation of the disk in percent, mean and 95th percentile of the response in ms.
+predicted() {
+    "$persik" predict -q -i "$kept/recording" --threads "$1" --arrivals "$(true_rate "$2")/s" --arrivals-kind recorded \
+        --requests "$requests" --format json 2>/dev/null |
+        jq -r '.configurations[0] | "\(.throughput_hz) \(.disk_utilisation * 100) \(.response_ns / 1e6)
+            \(.response_p95_ns / 1e6)" | gsub("\\s+"; " ")'
+}
+
+# "THREADS RATE RUNS", then of the same four figures "median least most" each, a configuration a line.
+medians() {
+    awk -F, 'NR > 1 && !$5 {print $2, $3, $7, 100 * $14 / $6, $8, $10}' "$kept/runs.csv" |
+        jq -Rrn '[inputs | split(" ") | map(tonumber)] | group_by([.[0], .[1]])[] | . as $runs |
+            [.[0][0], .[0][1], length] + [range(2; 6) as $k | [$runs[][$k]] | sort |
+                (if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2] + .[length / 2 - 1]) / 2 end), .[0], .[-1]] |
+            map(tostring) | join(" ")'
+}
+
+compare() {
+    local t r n figures p
+    medians | while read -r t r n figures; do
+        p=$(predicted "$t" "$r")
+        echo "$t $r $n $figures $p"
+    done >"$kept/compared"
+    echo "threads rate runs | throughput, 1/s: median (least .. most), predicted, error % | disk, % | mean response, ms | 95th percentile, ms"
+    awk 'function cell(at, predicted,   error) {
+            error = 100 * (predicted / $at - 1)
+            n[at]++; sum[at] += error < 0 ? -error : error
+            if ((error < 0 ? -error : error) > most[at]) most[at] = error < 0 ? -error : error
+            return sprintf(" | %.4g (%.4g .. %.4g) %.4g %+.1f", $at, $(at + 1), $(at + 2), predicted, error)
+        }
+        {printf "%d %d %d%s%s%s%s\n", $1, $2, $3, cell(4, $16), cell(7, $17), cell(10, $18), cell(13, $19)}
+        END {
+            printf "%d configurations, error in %%: mean (largest), and that of Tarvo and Reiss (2017, Tornado)\n", NR
+            printf "throughput       %5.1f (%5.1f)    1.2 (  5.1)\n", sum[4] / n[4], most[4]
+            printf "disk utilisation %5.1f (%5.1f)    2.5 (  7.7)\n", sum[7] / n[7], most[7]
+            printf "mean response    %5.1f (%5.1f)   24.9 (158.3)\n", sum[10] / n[10], most[10]
+            printf "95th percentile  %5.1f (%5.1f)      -\n", sum[13] / n[13], most[13]
+        }' "$kept/compared"
+    account
+}
+
+# What of the requests and bytes that the disk's own log has of the recorded run the model's calls have.
+account() {
+    jq -r '.nodes[].calls // empty | @tsv' "$kept/recording/model.json" |
+        awk '{for (i = 1; i <= NF;) for (n = $(i++); n > 0; n--) {requests++; bytes += 512 * $(i + 1); i += 3}}
+            END {print requests, bytes}' >"$kept/modelled"
+    awk 'FILENAME == ARGV[1] {split($0, modelled, " "); next}
+        {bytes += $5}
+        END {printf "the disk had %d requests, %.2f MB; in modelled calls %d, %.2f MB; unattributed %.1f %%, %.1f %%\n",
+            FNR, bytes / 1e6, modelled[1], modelled[2] / 1e6, 100 * (1 - modelled[1] / FNR),
+            100 * (1 - modelled[2] / bytes)}' "$kept/modelled" "$kept/recording.log"
+}
+
 need_persik
 case ${1:-all} in
-load) load "$2" "$3" ;;
+recorded-load) # of each recorded run; the last one is the traced one
+    before=$(wc -l <"$kept/log")
+    load "$recorded_rate" "$recorded_port"
+    tail -n +$((before + 1)) "$kept/log" >"$kept/recording.log"
+    ;;
 inside)
     scratch=$(mktemp -d)
     pid=
     trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$scratch"' EXIT
     measure
     ;;
+compare) ;;
 run | all)
     mkdir -p "$kept"
     rm -f "$kept/log"
     "$root/bench/slow-disk.sh" "${disk[@]}" --log "$kept/log" \
         --prepare "$built/samples/pages --files $files \"\$SLOW_DISK/www\" >$kept/urls" -- "$0" inside
+    ;;
+*) fail "what is '$1'? see the head of this script" ;;
+esac
+case ${1:-all} in
+compare | all)
+    "$persik" build-model -q -i "$kept/recording" >&2
+    compare
     ;;
 esac

@@ -171,7 +171,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->alive_at_start = 0;
     engine->resting_pool = PLAN_NONE;
     engine->arrivals_ended = false;
-    engine->tasks = 0;
+    engine->tasks = engine->tasks_ever = 0;
     engine->stalls = engine->guessed = 0;
     engine->stalled_at[0] = '\0';
     engine->failure[0] = '\0';
@@ -418,6 +418,8 @@ bool engine_go_on(struct engine *engine, double until_ns) {
     while (!engine->failure[0]) {
         if (engine->alive_at_start == 0)
             return true; /* the process exits, whatever other threads are doing */
+        if (engine->tasks_ever >= engine->plan->tasks_in_all)
+            return true; /* a server's other threads wait for whatever ends it */
         if (engine->turn_n > 0) {
             give_turn(engine);
             continue;

@@ -254,7 +254,7 @@ struct engine {
     struct value *variables;     /* of the monitors */
     struct value *own_variables; /* per thread */
     bool arrivals_ended;         /* the last open arrival of some queue has come */
-    double tasks;
+    double tasks, tasks_ever;    /* ended: since the statistics began; in all */
     struct histogram response;
     double stalls, guessed;
     char stalled_at[400];

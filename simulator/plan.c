@@ -522,6 +522,9 @@ static int compile_load(struct plan *plan, struct builder *builder, const struct
     compiled->interarrival = add_arrivals(builder, object, config);
     if (config->arrival_rate_hz > 0) /* another load than the recorded one */
         compiled->arrivals = config->requests > 0 ? config->requests : INFINITY;
+    if (config->requests > 0 && plan->has_tasks)
+        plan->tasks_in_all =
+            (isinf(plan->tasks_in_all) ? 0 : plan->tasks_in_all) + config->requests;
     if (config->arrival_rate_hz > 0 && config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0)
         use_gaps(compiled, object,
                  1e9 / (config->arrival_rate_hz * share_of_load(builder->model, object)));
@@ -698,6 +701,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->brief_idle_ns = model->machine.brief_idle_ns;
     plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
     plan->warmup_ns = config->warmup_ns;
+    plan->tasks_in_all = INFINITY;
     place_pools(plan, builder);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->has_tasks |= model->nodes[i].kind == NODE_TASK_END;

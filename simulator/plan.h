@@ -183,12 +183,13 @@ struct plan {
     double brief_idle_ns;
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;
-    double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */
-    bool is_open;       /* some queue has arrivals from outside, or clients */
-    bool is_steady;     /* ... without an end, and the run has none: what it settles to is asked */
-    double offered_hz;  /* arrivals of all queues; 0: none */
-    int n_clients;      /* of all queues */
-    bool has_tasks;     /* the model marks where they end */
+    double patience_ns;  /* a program that should have ended long ago never will; INFINITY = none */
+    bool is_open;        /* some queue has arrivals from outside, or clients */
+    bool is_steady;      /* ... without an end, and the run has none: what it settles to is asked */
+    double offered_hz;   /* arrivals of all queues; 0: none */
+    double tasks_in_all; /* the run ends with the last of so many; INFINITY: by itself */
+    int n_clients;       /* of all queues */
+    bool has_tasks;      /* the model marks where they end */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;
