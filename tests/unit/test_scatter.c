@@ -48,7 +48,7 @@ static struct trace *trace_of_calls(int workers) {
         }
     }
     for (int t = 1; t <= workers; t++)
-        builder_join(trace, main_thread, 100 + (uint64_t)t, end, join, t);
+        builder_join(trace, main_thread, caller ? 100 + (uint64_t)t : end - 1, end, join, t);
     builder_finish(trace, end + 200);
     return trace;
 }
