@@ -52,7 +52,7 @@ struct disk_speed {
      * arm takes longer the farther it is, and hardly any time where it goes on. None: not known. */
     size_t n_distances;
     struct disk_distance *distances; /* allocated */
-    char *evidence;         /* allocated */
+    char *evidence;                  /* allocated */
 };
 
 /* From all requests of the trace to `device`: of c servers that take them first come, first served,
