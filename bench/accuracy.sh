@@ -389,6 +389,7 @@ write_document() {
         done
         write_memcached
         echo
+        old_section "tornado on a slow disk" # from bench/tornado.sh
         write_partition
     } | cat -s >"$document.part"
     mv "$document.part" "$document"

@@ -13,6 +13,7 @@
 #   SLOW_DISK         the folder
 #   SLOW_DISK_DEVICE  the loop device
 #   SLOW_DISK_DROP    a script that empties the page cache of this file system (it mounts it again: no file may be open)
+# Same options, same contents: same places on the disk.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -27,6 +28,7 @@ pkg-config --exists fuse3 || skip "no libfuse3-dev: run ./install-deps.sh"
 command -v mkfs.ext4 >/dev/null || skip "no mkfs.ext4"
 
 mb=1024
+mount_options=noatime,no_prefetch_block_bitmaps
 prepare=
 options=
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -79,17 +81,25 @@ until [ -f "$scratch/fuse/disk" ]; do
     tries=$((tries + 1))
 done
 SLOW_DISK_DEVICE=$(losetup --find --show --direct-io=on "$scratch/fuse/disk") || skip "no free loop device"
-# Nothing is left for the kernel to write later, in the background.
-mkfs.ext4 -q -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$SLOW_DISK_DEVICE"
-mount -o noatime "$SLOW_DISK_DEVICE" "$scratch/files"
+# Nothing is left for the kernel to write later, or to read ahead, in the background. Where ext4 puts folders goes by the
+# seed.
+mkfs.ext4 -q -m 0 -E lazy_itable_init=0,lazy_journal_init=0,hash_seed=6b1e7c52-93f4-4b0a-8a63-2f5d0c9e4711 \
+    "$SLOW_DISK_DEVICE"
+mount -o "$mount_options" "$SLOW_DISK_DEVICE" "$scratch/files"
 SLOW_DISK=$scratch/files
 SLOW_DISK_DROP=$scratch/drop
-printf '#!/bin/sh\nset -e\numount %s\nblockdev --flushbufs %s\nmount -o noatime %s %s\n' \
-    "$SLOW_DISK" "$SLOW_DISK_DEVICE" "$SLOW_DISK_DEVICE" "$SLOW_DISK" >"$SLOW_DISK_DROP"
+cat >"$SLOW_DISK_DROP" <<END
+#!/bin/sh
+set -e
+kill -USR2 $daemon
+umount "$SLOW_DISK"
+blockdev --flushbufs "$SLOW_DISK_DEVICE"
+mount -o $mount_options "$SLOW_DISK_DEVICE" "$SLOW_DISK"
+kill -USR1 $daemon
+END
 chmod +x "$SLOW_DISK_DROP"
 export SLOW_DISK SLOW_DISK_DEVICE SLOW_DISK_DROP
 
 [ -z "$prepare" ] || sh -c "$prepare"
 "$SLOW_DISK_DROP" # what was written must be on the disk before that is slow
-kill -USR1 "$daemon"
 "$@" || { echo "slow-disk: the command failed: exit status $?" >&2 && exit 1; }

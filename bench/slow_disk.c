@@ -209,6 +209,8 @@ int main(int argc, char **argv) {
         err(1, "cannot create %s", disk.backing);
     if (disk.log_path && !(disk.log = fopen(disk.log_path, "we")))
         err(1, "cannot create %s", disk.log_path);
+    if (disk.log)
+        setvbuf(disk.log, NULL, _IOLBF, 0); /* it can be read at any time */
     struct sigaction action = {.sa_handler = set_speed, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);

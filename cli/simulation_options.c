@@ -12,6 +12,7 @@ enum {
     KEY_SEED,
     KEY_ARRIVALS,
     KEY_ARRIVALS_KIND,
+    KEY_REQUESTS,
     KEY_CLIENTS,
     KEY_THINK,
     KEY_HORIZON,
@@ -30,7 +31,12 @@ static const struct argp_option options_list[] = {
     {"arrivals", KEY_ARRIVALS, "RATES", 0,
      "open load: tasks arrive at 500/s; or 100/s,200/s, or 100/s:1000/s:100/s", 1},
     {"arrivals-kind", KEY_ARRIVALS_KIND, "KIND", 0,
-     "poisson: at random, constant, or recorded: with the recorded times between them (poisson)",
+     "poisson: at random, constant, or recorded: with the recorded times between them, in their "
+     "order (poisson)",
+     1},
+    {"requests", KEY_REQUESTS, "N", 0,
+     "with --arrivals: so many arrive, from an idle server on; the run ends when all are done (no "
+     "end: what it settles to)",
      1},
     {"clients", KEY_CLIENTS, "LIST", 0,
      "closed load: so many clients, of whom each waits for its reply before it asks again", 1},
@@ -119,6 +125,9 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
         config->arrivals = parse_kind(argument);
         options->has_kind = true;
         return 0;
+    case KEY_REQUESTS:
+        config->requests = (double)option_integer("--requests", argument, 1, 1000000000);
+        return 0;
     case KEY_CLIENTS:
         options->clients = argument;
         return 0;
@@ -150,6 +159,8 @@ void simulation_options_finish(struct simulation_options *options) {
         usage_error("--arrivals and --clients: a load is one or the other: leave one out");
     if (options->has_kind && !options->arrivals)
         usage_error("--arrivals-kind: say how many come, with --arrivals 500/s");
+    if (options->config.requests > 0 && !options->arrivals)
+        usage_error("--requests: say how many come in a second, with --arrivals 500/s");
     if (options->arrivals && options->config.think_ns > 0)
         usage_error("--think: only clients think: give --clients 64, or leave it out");
     if (load_sweep_parse(options->arrivals, options->clients, &options->loads, &error) < 0)

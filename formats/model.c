@@ -157,6 +157,10 @@ static void free_object(struct object *object) {
     free(object->amount.terms);
     free(object->refilled_after.terms);
     free(object->service_ns.values);
+    for (size_t i = 0; i < object->n_distances; i++)
+        free(object->distances[i].service_ns.values);
+    free(object->distances);
+    free(object->gaps);
     free(object->interarrival_ns.values);
     free(object->think_ns.values);
     free(object->evidence);
@@ -239,6 +243,7 @@ void model_free_node(struct node *node) {
     free(node->operations.values);
     free(node->service_ns.values);
     free(node->near_ns.values);
+    free(node->calls);
     for (size_t i = 0; i < node->n_edges; i++)
         model_free_edge(&node->edges[i]);
     free(node->edges);

@@ -137,6 +137,13 @@ struct statement_section {
     struct statement *statements;
 };
 
+/* How long a disk that serves one request at a time takes for one, by how far its place is from
+ * where the last one ended. */
+struct disk_distance {
+    double least; /* sectors; up to the next one's */
+    struct dist service_ns;
+};
+
 struct object {
     char *name; /* as a person would say it: "queue.mutex (pipeline.c:31)" */
     enum object_kind kind;
@@ -175,13 +182,17 @@ struct object {
                              * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns; /* disk only: of one request on one server */
     double servers;         /* disk only: requests served at once; 0 = all that come */
-    double room_ns; /* disk only: nobody waits for requests before they take so long in all; 0:
-                     * everybody does, for his own */
-    struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
-    double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
-    double clients;       /* queue only: a closed population of so many from outside; 0 = none. Each
-                           * thinks, puts an item in, waits until its task ends, and begins anew */
-    struct dist think_ns; /* with clients; DIST_NONE: no time */
+    double room_ns;     /* disk only: nobody waits for requests before they take so long in all; 0:
+                         * everybody does, for his own */
+    size_t n_distances; /* disk with one server; 0: it does not matter, or is not known */
+    struct disk_distance *distances; /* owned; ascending, from 0 */
+    struct dist interarrival_ns;     /* queue only: open arrivals from outside; DIST_NONE = none */
+    size_t n_gaps;   /* queue only: the time before each recorded arrival, in their order ... */
+    double *gaps;    /* ... ns; owned */
+    double arrivals; /* queue only: how many arrive in all; 0 = no end (until closed) */
+    double clients;  /* queue only: a closed population of so many from outside; 0 = none. Each
+                      * thinks, puts an item in, waits until its task ends, and begins anew */
+    struct dist think_ns;                         /* with clients; DIST_NONE: no time */
     size_t n_variables, n_conditions, n_sections; /* monitor only */
     struct monitor_variable *variables;
     char **conditions;
@@ -368,6 +379,14 @@ struct node {
     struct dist near_ns;    /* ... behind one of the same stream; DIST_NONE: no other */
     int stream; /* IO: requests of nodes with the same number lie close together; 0: nowhere (a
                  * flush), or not known */
+    /* IO with a disk, in place of `operations` where it is known: what each recorded call asked the
+     * disk for, in the calls' order. Of each call the number of requests, then of each request the
+     * first sector, the number of sectors, and whether it was there with the one before it (1), or
+     * came when that was done (0). What a cache still misses depends on what was read before: the
+     * n-th call of a run is the n-th of these, by whichever thread; what comes after the last one
+     * is like those of the second half. */
+    size_t n_calls;
+    double *calls; /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

@@ -364,6 +364,38 @@ static int check_clients(const struct model *model, const struct object *object,
     return 0;
 }
 
+static int check_distances(const struct object *object, const struct place *above,
+                           struct error *error) {
+    const struct place *place = PLACE_KEY(above, "distances");
+    if (object->n_distances > 0 && (object->kind != OBJECT_DISK || object->servers != 1))
+        return violation(place, error, "only a disk with one server has them");
+    for (size_t i = 0; i < object->n_distances; i++) {
+        const struct disk_distance *distance = &object->distances[i];
+        bool is_sound = i == 0 ? distance->least == 0
+                               : isfinite(distance->least) && distance->least > distance[-1].least;
+        if (!is_sound)
+            return violation(PLACE_INDEX(place, i), error,
+                             "least distances must ascend, and the first be 0");
+        if (distance->service_ns.kind == DIST_NONE ||
+            check_dist(&distance->service_ns, "service_ns", PLACE_INDEX(place, i), error))
+            return violation(PLACE_INDEX(place, i), error, "a distance needs service times");
+    }
+    return 0;
+}
+
+static int check_gaps(const struct object *object, const struct place *above, struct error *error) {
+    const struct place *place = PLACE_KEY(above, "gaps");
+    double sum = 0;
+    for (size_t i = 0; i < object->n_gaps; i++) {
+        if (!(object->gaps[i] >= 0 && isfinite(object->gaps[i])))
+            return violation(PLACE_INDEX(place, i), error, "%g is no time", object->gaps[i]);
+        sum += object->gaps[i];
+    }
+    if (object->n_gaps > 0 && (!(sum > 0) || object->interarrival_ns.kind == DIST_NONE))
+        return violation(place, error, "times between arrivals of a queue without any");
+    return 0;
+}
+
 static int check_object(const struct model *model, size_t i, struct error *error) {
     const struct object *object = &model->objects[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
@@ -392,6 +424,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
         check_amount(object->room_ns, "room_ns", place, error) ||
         check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
         check_dist(&object->service_ns, "service_ns", place, error) ||
+        check_distances(object, place, error) || check_gaps(object, place, error) ||
         check_monitor_parts(model, object, place, error))
         return -1;
     return 0;
@@ -553,6 +586,23 @@ static int check_course(const struct node *node, const struct place *place, stru
         if (!(times >= 1 && times == floor(times) && isfinite(times)))
             return violation(PLACE_INDEX(place, i + 1), error,
                              "an edge is not taken %g times in a row", times);
+    }
+    return 0;
+}
+
+/* "How many requests, then first sector, sectors and whether it comes with the one before" of each
+ * call. */
+static int check_calls(const struct node *node, const struct place *place, struct error *error) {
+    if (node->n_calls > 0 && (node->kind != NODE_IO || node->object == MODEL_NONE))
+        return violation(place, error, "only an io node with a disk has them");
+    for (size_t i = 0; i < node->n_calls;) {
+        double n = node->calls[i++];
+        if (!(n >= 0 && n == floor(n) && n <= (double)(node->n_calls - i) / 3))
+            return violation(PLACE_INDEX(place, i - 1), error, "%g is no number of requests", n);
+        for (size_t r = 0; r < (size_t)n; r++, i += 3)
+            if (!(node->calls[i] >= 0 && isfinite(node->calls[i]) && node->calls[i + 1] >= 0 &&
+                  isfinite(node->calls[i + 1])))
+                return violation(PLACE_INDEX(place, i), error, "no place on a disk");
     }
     return 0;
 }
@@ -719,7 +769,8 @@ static int check_node(const struct model *model, const bool *closed, size_t i,
         check_dist(&node->near_ns, "near_ns", place, error))
         return -1;
     return check_edges(model, closed, node, place, error) ||
-                   check_course(node, PLACE_KEY(place, "course"), error)
+                   check_course(node, PLACE_KEY(place, "course"), error) ||
+                   check_calls(node, PLACE_KEY(place, "calls"), error)
                ? -1
                : 0;
 }

@@ -118,6 +118,12 @@ static const struct field variable_fields[] = {
 };
 static const struct record variable_record = SHAPE(monitor_variable, variable_fields);
 
+static const struct field distance_fields[] = {
+    NEEDED(disk_distance, least, FIELD_NUMBER),
+    DIST(disk_distance, service_ns),
+};
+static const struct record distance_record = SHAPE(disk_distance, distance_fields);
+
 static const struct field object_fields[] = {
     NEEDED(object, name, FIELD_TEXT),
     NAME(object, kind, model_object_kinds),
@@ -145,7 +151,9 @@ static const struct field object_fields[] = {
     DIST(object, service_ns),
     NUMBER(object, servers, 1),
     NUMBER(object, room_ns, 0),
+    LIST(object, distances, distance_record),
     DIST(object, interarrival_ns),
+    NUMBERS(object, gaps),
     NUMBER(object, arrivals, 0),
     NUMBER(object, clients, 0),
     DIST(object, think_ns),
@@ -258,6 +266,7 @@ static const struct field node_fields[] = {
     DIST(node, service_ns),
     DIST(node, near_ns),
     {AT(node, stream), .type = FIELD_INT},
+    NUMBERS(node, calls),
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);

@@ -153,6 +153,7 @@ struct trace_block {
     int tid; /* who queued it: one of the threads; another number: a thread of the kernel */
     uint32_t bytes;
     enum trace_block_kind kind;
+    uint64_t sector; /* of 512 bytes, the first; 0: not known */
 };
 
 /* What persik did to the program on purpose in a run of its own: see tracer/evictor.h. */

@@ -388,14 +388,30 @@ static int read_values(struct reader *reader, json_t *json) {
     return 0;
 }
 
+/* Of the block requests, which have their own sections. */
+static int read_sectors(struct reader *reader, json_t *json) {
+    struct trace *trace = reader->trace;
+    size_t n = json_array_size(json);
+    if (n != 0 && n != trace->n_blocks)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        json_int_t sector = json_integer_value(json_array_get(json, i));
+        if (sector < 0)
+            return -1;
+        trace->blocks[i].sector = (uint64_t)sector;
+    }
+    return 0;
+}
+
 static int read_parts(struct reader *reader, json_t *json) {
     struct trace *trace = reader->trace;
     json_t *meta, *apis, *frames, *contexts, *threads;
-    json_t *evictions = NULL, *values = NULL; /* younger than the version */
+    json_t *sectors = NULL, *evictions = NULL, *values = NULL; /* younger than the version */
     json_int_t blocks;
-    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o}", "meta", &meta, "apis", &apis,
-                    "frames", &frames, "contexts", &contexts, "threads", &threads, "blocks",
-                    &blocks, "evictions", &evictions, "values", &values) != 0 ||
+    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o, s?o}", "meta", &meta, "apis",
+                    &apis, "frames", &frames, "contexts", &contexts, "threads", &threads, "blocks",
+                    &blocks, "sectors", &sectors, "evictions", &evictions, "values",
+                    &values) != 0 ||
         blocks < 0)
         return -1;
     trace->blocks = allocate(reader, (size_t)blocks, sizeof *trace->blocks);
@@ -406,6 +422,7 @@ static int read_parts(struct reader *reader, json_t *json) {
     status = status ? status : read_apis(reader, apis);
     status = status ? status : read_contexts(reader, contexts, frames);
     status = status ? status : read_threads(reader, threads);
+    status = status ? status : read_sectors(reader, sectors);
     status = status ? status : read_evictions(reader, evictions);
     return status ? status : read_values(reader, values);
 }
@@ -491,7 +508,8 @@ static int read_block(struct reader *reader, const struct trace_block_entry *ent
                                   entry->device,
                                   entry->tid,
                                   entry->bytes,
-                                  (enum trace_block_kind)entry->kind};
+                                  (enum trace_block_kind)entry->kind,
+                                  block->sector};
     return 0;
 }
 

@@ -174,6 +174,13 @@ static json_t *write_evictions(const struct trace *trace) {
     return json;
 }
 
+static json_t *write_sectors(const struct trace *trace) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < trace->n_blocks; i++)
+        json_array_append_new(json, json_integer((json_int_t)trace->blocks[i].sector));
+    return json;
+}
+
 static char *write_header(const struct trace *trace) {
     json_t *threads = json_array();
     for (size_t i = 0; i < trace->n_threads; i++)
@@ -181,10 +188,10 @@ static char *write_header(const struct trace *trace) {
     json_t *frames = json_array();
     json_t *contexts = write_contexts(trace, frames);
     json_t *json =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "meta", write_meta(&trace->meta),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "meta", write_meta(&trace->meta),
                   "apis", write_apis(), "frames", frames, "contexts", contexts, "threads", threads,
-                  "blocks", (json_int_t)trace->n_blocks, "evictions", write_evictions(trace),
-                  "values", write_values(trace));
+                  "blocks", (json_int_t)trace->n_blocks, "sectors", write_sectors(trace),
+                  "evictions", write_evictions(trace), "values", write_values(trace));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);
     return text;

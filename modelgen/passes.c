@@ -285,6 +285,7 @@ static void run_graph(struct build *build) {
                               .pools = &build->pools,
                               .timelines = build->timelines,
                               .places = build->places,
+                              .disks = &build->disks,
                               .streams = &build->streams,
                               .evidence = build->evidence,
                               .max_nodes = build->max_nodes};

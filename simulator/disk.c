@@ -6,8 +6,9 @@
 #include "simulator/draws.h"
 #include "simulator/walk.h"
 
-/* How long the request takes, which the thread's node makes. */
-static double service_of(struct engine *engine, struct shared *disk, const struct thread *thread) {
+/* How long a request of the thread's node takes. */
+static double node_service(struct engine *engine, struct shared *disk,
+                           const struct thread *thread) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
     bool is_near = node->stream > 0 && node->stream == disk->last_stream;
     int draw = is_near && node->near != PLAN_NONE ? node->near : node->service;
@@ -20,11 +21,40 @@ static double service_of(struct engine *engine, struct shared *disk, const struc
     return draws_one(engine, draw, &disk->random);
 }
 
+/* The same of one whose place is known (NULL: it is not), by how far that is from where the last
+ * one ended. */
+static double service_time(struct engine *engine, struct shared *disk, const struct thread *thread,
+                           const struct plan_request *request) {
+    const struct plan_object *planned = engine_planned(engine, disk);
+    if (!request || planned->n_distances == 0)
+        return node_service(engine, disk, thread);
+    double distance = fabs(request->sector - disk->head);
+    disk->head = request->sector + request->sectors;
+    const struct plan_distance *of = &engine->plan->distances[planned->first_distance];
+    int n = planned->n_distances;
+    while (n > 1 && of[n - 1].least > distance)
+        n--;
+    return draws_one(engine, of[n - 1].service, &disk->random);
+}
+
+/* The thread's request; of a disk that serves one at a time also those that came with it, which
+ * nobody else's can come between. */
 static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
+    const struct plan_request *request =
+        thread->request == PLAN_NONE ? NULL : &engine->plan->requests[thread->request];
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
-    heap_set(&engine->clock, thread->id, engine->now_ns + service_of(engine, disk, thread));
+    double service = service_time(engine, disk, thread, request);
+    while (request && engine_planned(engine, disk)->servers <= 1 && thread->wanted > 1 &&
+           request[1].with_previous) {
+        request++;
+        thread->request++;
+        thread->wanted--;
+        disk->operations++;
+        service += service_time(engine, disk, thread, request);
+    }
+    heap_set(&engine->clock, thread->id, engine->now_ns + service);
 }
 
 static void submit(struct engine *engine, struct shared *disk, struct thread *thread) {
@@ -39,10 +69,34 @@ static void submit(struct engine *engine, struct shared *disk, struct thread *th
     wait_list_append(&disk->waiters[SIDE_TAKERS], thread);
 }
 
-bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk) {
+/* The next of those that the node lists; in the long run, or when there are no more, one of the
+ * second half, when caches held what they came to hold. */
+static const struct plan_call *next_call(struct engine *engine, struct thread *thread,
+                                         const struct plan_node *node) {
+    int *made = &engine->calls_made[thread->node];
+    int half = node->n_calls / 2;
+    if (engine->plan->is_steady || *made >= node->n_calls)
+        return &engine->plan
+                    ->calls[node->first_call + half +
+                            (int)random_below(&thread->random, (uint32_t)(node->n_calls - half))];
+    return &engine->plan->calls[node->first_call + (*made)++];
+}
+
+static void decide_requests(struct engine *engine, struct thread *thread) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
-    double requests = draws_one(engine, node->operations, &thread->random);
-    thread->wanted = random_round(&thread->random, requests);
+    thread->request = PLAN_NONE;
+    if (node->n_calls == 0) {
+        double requests = draws_one(engine, node->operations, &thread->random);
+        thread->wanted = random_round(&thread->random, requests);
+        return;
+    }
+    const struct plan_call *call = next_call(engine, thread, node);
+    thread->wanted = call->n;
+    thread->request = call->first;
+}
+
+bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk) {
+    decide_requests(engine, thread);
     if (thread->wanted < 1)
         return false;
     thread->phase = PHASE_GRANTED;
@@ -56,7 +110,7 @@ static enum progress put_off(struct engine *engine, struct thread *thread, struc
     const struct plan_node *node = &engine->plan->nodes[thread->node];
     double requests = draws_one(engine, node->operations, &thread->random);
     disk->promised_ns =
-        fmax(disk->promised_ns, engine->now_ns) + requests * service_of(engine, disk, thread);
+        fmax(disk->promised_ns, engine->now_ns) + requests * node_service(engine, disk, thread);
     double wait_ns = disk->promised_ns - engine->now_ns - engine_planned(engine, disk)->room_ns;
     shared_touch(engine, disk);
     disk->operations++;
@@ -92,10 +146,13 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
         wait_list_remove(next);
         serve(engine, disk, next);
     }
-    if (--thread->wanted >= 1)
-        submit(engine, disk, thread);
-    else
+    if (--thread->wanted < 1) {
         walk_asleep(engine, thread);
+        return;
+    }
+    if (thread->request != PLAN_NONE)
+        thread->request++;
+    submit(engine, disk, thread);
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {

@@ -39,6 +39,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
     engine->places = memory_alloc(n_threads * (size_t)plan->n_courses, sizeof *engine->places);
     engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
+    engine->calls_made = memory_alloc((size_t)plan->n_nodes, sizeof *engine->calls_made);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     engine->waiters = memory_alloc((size_t)plan->n_sides, sizeof *engine->waiters);
     engine->conditions = memory_alloc((size_t)plan->n_sides, sizeof *engine->conditions);
@@ -70,6 +71,7 @@ void engine_free(struct engine *engine) {
     free(engine->cards);
     free(engine->places);
     free(engine->comers);
+    free(engine->calls_made);
     free(engine->numbers);
     free(engine->waiters);
     free(engine->conditions);
@@ -93,6 +95,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     memset(engine->places, 0,
            (size_t)plan->n_threads * (size_t)plan->n_courses * sizeof *engine->places);
     memset(engine->comers, 0, (size_t)plan->n_nodes * sizeof *engine->comers);
+    memset(engine->calls_made, 0, (size_t)plan->n_nodes * sizeof *engine->calls_made);
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];
         engine->joiners[pool] = (struct wait_list){0};
@@ -168,7 +171,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->alive_at_start = 0;
     engine->resting_pool = PLAN_NONE;
     engine->arrivals_ended = false;
-    engine->tasks = 0;
+    engine->tasks = engine->tasks_ever = 0;
     engine->stalls = engine->guessed = 0;
     engine->stalled_at[0] = '\0';
     engine->failure[0] = '\0';
@@ -415,6 +418,8 @@ bool engine_go_on(struct engine *engine, double until_ns) {
     while (!engine->failure[0]) {
         if (engine->alive_at_start == 0)
             return true; /* the process exits, whatever other threads are doing */
+        if (engine->tasks_ever >= engine->plan->tasks_in_all)
+            return true; /* a server's other threads wait for whatever ends it */
         if (engine->turn_n > 0) {
             give_turn(engine);
             continue;

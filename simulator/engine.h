@@ -104,6 +104,7 @@ struct thread {
     double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
     double wanted;         /* tokens or requests of the present operation */
     double taken;          /* tokens, the last time that it drew how many */
+    int request;           /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */
@@ -177,6 +178,7 @@ struct shared {
     uint32_t being_served; /* disk: requests on its servers */
     double promised_ns;    /* disk with room: when it will have done all that it was asked */
     int last_stream;       /* disk: of the request that it served last; 0: of none */
+    double head;           /* disk: sector at which the last request ended */
     double amount;      /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
     double in_vain;     /* tokens: attempts since it was filled */
     double taken;       /* queue: items, of those in all */
@@ -185,6 +187,7 @@ struct shared {
     struct item *items; /* queue: ring */
     size_t first, n_items, capacity;
     double arrivals_left;
+    size_t gaps_had; /* queue: times between arrivals */
     struct random_stream random;
     /* Statistics since the warm-up. */
     double operations, waits, wait_ns, dropped;
@@ -245,14 +248,15 @@ struct engine {
     struct course_place *places; /* thread's id * plan->n_courses + the node's course */
     struct edge_run *runs;
     double *cards;
-    int *comers; /* by node with an edge for one thread: how many have come in this round */
+    int *calls_made; /* by node: of those that it lists */
+    int *comers;     /* by node with an edge for one thread: how many have come in this round */
     struct held_number *numbers;
     struct wait_list *waiters; /* of all objects */
     struct condition *conditions;
     struct value *variables;     /* of the monitors */
     struct value *own_variables; /* per thread */
     bool arrivals_ended;         /* the last open arrival of some queue has come */
-    double tasks;
+    double tasks, tasks_ever;    /* ended: since the statistics began; in all */
     struct histogram response;
     double stalls, guessed;
     char stalled_at[400];

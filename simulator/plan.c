@@ -36,6 +36,18 @@ struct builder {
         size_t count, capacity;
     } legs;
     struct {
+        struct plan_call *items;
+        size_t count, capacity;
+    } calls;
+    struct {
+        struct plan_request *items;
+        size_t count, capacity;
+    } requests;
+    struct {
+        struct plan_distance *items;
+        size_t count, capacity;
+    } distances;
+    struct {
         struct value *items;
         size_t count, capacity;
     } variables;
@@ -243,6 +255,19 @@ static double scale_count(const struct builder *builder, const struct node *node
     return (count + factor.less) * factor.whole - factor.less;
 }
 
+static void compile_calls(struct builder *builder, const struct node *node,
+                          struct plan_node *compiled) {
+    compiled->first_call = (int)builder->calls.count;
+    for (size_t i = 0; i < node->n_calls;) {
+        int n = (int)node->calls[i++];
+        *VECTOR_ADD(&builder->calls) = (struct plan_call){(int)builder->requests.count, n};
+        for (int r = 0; r < n; r++, i += 3)
+            *VECTOR_ADD(&builder->requests) = (struct plan_request){
+                node->calls[i], node->calls[i + 1], r > 0 && node->calls[i + 2] > 0};
+    }
+    compiled->n_calls = (int)builder->calls.count - compiled->first_call;
+}
+
 static struct plan_node compile_node(struct builder *builder, const struct plan *plan,
                                      const struct node *node) {
     struct plan_node compiled = {
@@ -267,6 +292,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .first_leg = (int)builder->legs.count,
         .n_legs = (int)node->n_course / 2,
     };
+    compile_calls(builder, node, &compiled);
     if (node->kind == NODE_STATEMENTS)
         compiled.section = plan->objects[node->object].first_section + node->section;
     int first_edge = (int)builder->edges.count;
@@ -450,6 +476,16 @@ static double share_of_load(const struct model *model, const struct object *obje
     return known ? own / all : 1 / n;
 }
 
+/* As in the recorded run, one after the other. */
+static void use_gaps(struct plan_object *compiled, const struct object *object, double mean) {
+    double sum = 0;
+    for (size_t i = 0; i < object->n_gaps; i++)
+        sum += object->gaps[i];
+    compiled->gaps = object->gaps;
+    compiled->n_gaps = object->n_gaps;
+    compiled->gap_factor = mean * (double)object->n_gaps / sum;
+}
+
 static int add_arrivals(struct builder *builder, const struct object *object,
                         const struct sim_config *config) {
     if (config->arrival_rate_hz <= 0)
@@ -492,9 +528,14 @@ static int compile_load(struct plan *plan, struct builder *builder, const struct
     if (config->clients > 0 || config->is_saturated || is_closed)
         return compile_clients(plan, builder, object, compiled, config, error);
     compiled->interarrival = add_arrivals(builder, object, config);
-    if (config->arrival_rate_hz > 0)
-        compiled->arrivals =
-            INFINITY; /* another load than the recorded one: how it is in the long run */
+    if (config->arrival_rate_hz > 0) /* another load than the recorded one */
+        compiled->arrivals = config->requests > 0 ? config->requests : INFINITY;
+    if (config->requests > 0 && plan->has_tasks)
+        plan->tasks_in_all =
+            (isinf(plan->tasks_in_all) ? 0 : plan->tasks_in_all) + config->requests;
+    if (config->arrival_rate_hz > 0 && config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0)
+        use_gaps(compiled, object,
+                 1e9 / (config->arrival_rate_hz * share_of_load(builder->model, object)));
     plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
     plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
     return 0;
@@ -536,6 +577,11 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     compiled->n_sides = object->n_conditions > 2 ? (int)object->n_conditions : 2;
     plan->n_sides += compiled->n_sides;
     compile_monitor(builder, object, compiled);
+    compiled->first_distance = (int)builder->distances.count;
+    compiled->n_distances = (int)object->n_distances;
+    for (size_t k = 0; k < object->n_distances; k++)
+        *VECTOR_ADD(&builder->distances) = (struct plan_distance){
+            object->distances[k].least, add_draw(builder, &object->distances[k].service_ns)};
     if (compiled->refilled_after <= 0)
         compiled->refilled_after = INFINITY;
     if (object->kind == OBJECT_BARRIER && compiled->amount < 1)
@@ -627,6 +673,9 @@ static int check_config(const struct model *model, const struct sim_config *conf
         !isfinite(config->think_ns))
         return error_set(error, "%d clients who think for %g ns: give up to %d of them",
                          config->clients, config->think_ns, MAX_CLIENTS);
+    if (config->requests < 0 || !isfinite(config->requests) ||
+        (config->requests > 0 && !(config->arrival_rate_hz > 0)))
+        return error_set(error, "a number of requests goes with a rate of arrivals: give both");
     if (config->arrival_rate_hz > 0 && config->clients > 0)
         return error_set(error, "a load is either clients or a rate of arrivals: leave one out");
     if (config->arrival_rate_hz > 0 && config->arrivals == ARRIVALS_RECORDED && !has_recorded)
@@ -662,6 +711,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->brief_idle_ns = model->machine.brief_idle_ns;
     plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
     plan->warmup_ns = config->warmup_ns;
+    plan->tasks_in_all = INFINITY;
     place_pools(plan, builder);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->has_tasks |= model->nodes[i].kind == NODE_TASK_END;
@@ -692,6 +742,9 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->edges = builder->edges.items;
     plan->choices = builder->choices.items;
     plan->legs = builder->legs.items;
+    plan->calls = builder->calls.items;
+    plan->requests = builder->requests.items;
+    plan->distances = builder->distances.items;
     plan->patience_ns = find_patience(builder, plan);
     if (status == 0)
         status = check_end(builder, plan, error);
@@ -721,6 +774,9 @@ void plan_free(struct plan *plan) {
     free(plan->edges);
     free(plan->choices);
     free(plan->legs);
+    free(plan->calls);
+    free(plan->requests);
+    free(plan->distances);
     free(plan->objects);
     free(plan->pools);
     free(plan->draws);

@@ -72,6 +72,21 @@ struct plan_group {
     double first_weight; /* 0: the first choice is like all others */
 };
 
+/* What a call asks a disk for; see struct node. */
+struct plan_request {
+    double sector, sectors;
+    bool with_previous;
+};
+
+struct plan_call {
+    int first, n; /* requests */
+};
+
+struct plan_distance {
+    double least; /* sectors */
+    int service;  /* draw */
+};
+
 /* Of a monitor. */
 struct plan_section {
     int first; /* command */
@@ -93,7 +108,8 @@ struct plan_node {
     struct plan_factor stays_factor;
     int course; /* number among the nodes that have one; PLAN_NONE: it has none */
     int first_leg, n_legs;
-    bool says_no; /* some edge is only for OUTCOME_NO */
+    int first_call, n_calls; /* of an IO node; none: `operations` */
+    bool says_no;            /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
 
@@ -126,6 +142,10 @@ struct plan_object {
     bool handed;         /* queue: an item is kept for whom it has woken */
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival, think; /* draws */
+    int first_distance, n_distances;  /* disk; none: `service` */
+    const double *gaps;               /* queue: the model's, in their order, for its arrivals ... */
+    size_t n_gaps;                    /* ... 0: `interarrival` */
+    double gap_factor;                /* what they are multiplied by */
     int first_client, n_clients;      /* of a closed population; 0: none */
     int first_side, n_sides;          /* what can be waited for, among that of all objects */
     int first_variable;               /* monitor */
@@ -166,16 +186,20 @@ struct plan {
     double brief_idle_ns;
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;
-    double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */
-    bool is_open;       /* some queue has arrivals from outside, or clients */
-    bool is_steady;     /* ... without an end, and the run has none: what it settles to is asked */
-    double offered_hz;  /* arrivals of all queues; 0: none */
-    int n_clients;      /* of all queues */
-    bool has_tasks;     /* the model marks where they end */
+    double patience_ns;  /* a program that should have ended long ago never will; INFINITY = none */
+    bool is_open;        /* some queue has arrivals from outside, or clients */
+    bool is_steady;      /* ... without an end, and the run has none: what it settles to is asked */
+    double offered_hz;   /* arrivals of all queues; 0: none */
+    double tasks_in_all; /* the run ends with the last of so many; INFINITY: by itself */
+    int n_clients;       /* of all queues */
+    bool has_tasks;      /* the model marks where they end */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;
     struct plan_leg *legs;
+    struct plan_call *calls;
+    struct plan_request *requests;
+    struct plan_distance *distances;
     struct plan_object *objects;
     struct plan_pool *pools;
     struct plan_draw *draws;

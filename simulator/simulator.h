@@ -30,6 +30,8 @@ struct sim_config {
     double arrival_rate_hz; /* > 0: arrivals at that rate instead, at random, at constant times or
                              * with the model's own times between them */
     enum sim_arrivals arrivals;
+    double requests;   /* > 0, with a rate: so many arrive at each queue, and the run ends when all
+                        * are done; 0: no end */
     int clients;       /* > 0: so many clients instead (struct object) */
     double think_ns;   /* > 0: mean of their think time, exponential; 0: the model's, or none */
     bool is_saturated; /* clients who do not think, so many that one more would change nothing */

@@ -200,7 +200,10 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
 
 static void schedule_arrival(struct engine *engine, int object) {
     struct shared *queue = &engine->objects[object];
-    double gap = draws_one(engine, engine->plan->objects[object].interarrival, &queue->random);
+    const struct plan_object *planned = &engine->plan->objects[object];
+    double gap = planned->n_gaps > 0
+                     ? planned->gaps[queue->gaps_had++ % planned->n_gaps] * planned->gap_factor
+                     : draws_one(engine, planned->interarrival, &queue->random);
     heap_set(&engine->clock, queue->event, engine->now_ns + gap);
 }
 

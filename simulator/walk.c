@@ -18,6 +18,7 @@
 
 static enum progress end_task(struct engine *engine, struct thread *thread) {
     engine->tasks++;
+    engine->tasks_ever++;
     if (!isnan(thread->birth_ns))
         histogram_add(&engine->response, engine->now_ns - thread->birth_ns);
     thread->birth_ns = NAN;

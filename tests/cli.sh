@@ -95,6 +95,7 @@ check_numbers() {
     refuses 2 "--arrivals" predict --model "$model" --arrivals 1/s:9/s
     refuses 2 "poisson, constant or recorded" predict --model "$model" --arrivals-kind bursts
     refuses 2 "with --arrivals" predict --model "$model" --arrivals-kind constant
+    refuses 2 "with --arrivals" predict --model "$model" --requests 10
     refuses 2 "--clients" predict --model "$model" --clients 0
     refuses 2 "--think" predict --model "$model" --think never
     refuses 2 "leave one out" predict --model "$model" --clients 4 --arrivals 10/s
@@ -157,6 +158,7 @@ check_load() {
     report $? "a load without an end has no running time to assert"
     succeeds "constant arrivals" predict --model "$server" --arrivals 500/s --arrivals-kind constant
     succeeds "recorded arrivals at another rate" predict --model "$server" --arrivals 500/s --arrivals-kind recorded
+    succeeds "so many requests" predict --model "$server" --arrivals 500/s --requests 100
     "$persik" predict --model "$server" --arrivals 900/s --format json --workers 3 >other 2>err
     run predict --model "$server" --arrivals 900/s --format json --workers 1
     [ -s out ] && cmp -s out other

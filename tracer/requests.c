@@ -108,7 +108,8 @@ static void issue(struct pairing *pairing, const struct block_event *event) {
                                               .device = event->device,
                                               .tid = event->tid,
                                               .bytes = event->sectors * SECTOR_BYTES,
-                                              .kind = event->kind},
+                                              .kind = event->kind,
+                                              .sector = event->sector},
                                     .kernel = event->kernel};
     if (event->sectors == 0 || !take_same(pairing, event, &request))
         take_queued(&pairing->queued, event, &request);

@@ -12,7 +12,12 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 
-#define DIST_LIMIT 64
+#define DIST_LIMIT   64
+#define SECTOR_BYTES 512
+/* Distances are told apart in so many classes at most, each of at least so many requests: with
+ * fewer its mean, of times that spread as much as they are long, would be unknown by a fifth. */
+#define DISTANCE_CLASSES  16
+#define DISTANCE_REQUESTS 30
 /* Of more requests the first ones tell as well how many servers there are, and of many servers one
  * more or less makes little difference: every number up to NEAR, then in steps of that part. */
 #define ENOUGH_REQUESTS 20000
@@ -109,6 +114,13 @@ size_t disk_service_requests(const struct disk_service *disks, size_t thread, ui
     return queued.n;
 }
 
+bool disk_service_has_places(const struct disk_service *disks) {
+    for (size_t b = 0; b < disks->trace->n_blocks; b++)
+        if (disks->trace->blocks[b].sector > 0)
+            return true;
+    return false;
+}
+
 struct disk_service_outside disk_service_outside(const struct disk_service *disks) {
     struct disk_service_outside outside = {0};
     for (size_t t = 0; t < disks->trace->n_threads; t++) {
@@ -136,6 +148,7 @@ struct service {
     uint64_t issued_ns, completed_ns;
     size_t block; /* of the trace */
     int alike;    /* requests with the same number take alike */
+    double sector, sectors;
 };
 
 struct services {
@@ -149,8 +162,9 @@ static struct services find_services(const struct disk_service *disks, uint32_t 
     for (size_t b = 0; b < disks->trace->n_blocks; b++) {
         const struct trace_block *block = &disks->trace->blocks[b];
         if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
-            *VECTOR_ADD(&services) =
-                (struct service){block->issued_ns, block->completed_ns, b, alike ? alike[b] : 0};
+            *VECTOR_ADD(&services) = (struct service){
+                block->issued_ns,     block->completed_ns,   b,
+                alike ? alike[b] : 0, (double)block->sector, (double)block->bytes / SECTOR_BYTES};
     }
     return services;
 }
@@ -216,18 +230,122 @@ static void compare_alike(const struct services *services, double *times_ns) {
     free(counts);
 }
 
+/* ---- how far ---- */
+
+/* From where the last request ended to where one begins, and the time that this took. */
+struct move {
+    double distance, time_ns;
+    size_t request;
+};
+
+/* Sorted by distance, in classes: `ends` of them are the moves' numbers at which they end. */
+struct moves {
+    struct move *items;
+    size_t count;
+    size_t ends[DISTANCE_CLASSES + 1];
+    int n_classes;
+};
+
+static int compare_moves(const void *left, const void *right) {
+    const struct move *a = left, *b = right;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    return (a->request > b->request) - (a->request < b->request);
+}
+
+/* Where a class that ends at `end` may really end: equal distances stay together. */
+static size_t end_of_class(const struct moves *moves, size_t end) {
+    while (end > 0 && end < moves->count &&
+           moves->items[end].distance == moves->items[end - 1].distance)
+        end++;
+    return end;
+}
+
+/* Requests that go on where the last one ended are a class of their own, however few. */
+static void find_classes(struct moves *moves) {
+    size_t zero = 0, from;
+    while (zero < moves->count && moves->items[zero].distance == 0)
+        zero++;
+    if (zero > 0)
+        moves->ends[moves->n_classes++] = zero;
+    size_t rest = moves->count - zero, classes = rest / DISTANCE_REQUESTS;
+    classes = classes > DISTANCE_CLASSES ? DISTANCE_CLASSES : classes ? classes : 1;
+    from = zero;
+    for (size_t c = 1; c <= classes && from < moves->count; c++) {
+        size_t to = end_of_class(moves, zero + rest * c / classes);
+        if (to > from)
+            moves->ends[moves->n_classes++] = to;
+        from = to;
+    }
+}
+
+/* Of requests in the order of their issue, of which each took its time on the only server. None
+ * where they are too few to be told apart. The caller frees the items. */
+static struct moves find_moves(const struct services *services, const double *times) {
+    struct moves moves = {0};
+    if (services->count < 1 + 2 * (size_t)DISTANCE_REQUESTS)
+        return moves;
+    moves.count = services->count - 1;
+    moves.items = memory_alloc(moves.count, sizeof *moves.items);
+    for (size_t i = 1; i < services->count; i++) {
+        const struct service *to = &services->items[i];
+        double distance = fabs(to->sector - to[-1].sector - to[-1].sectors);
+        moves.items[i - 1] = (struct move){distance, times[i], i};
+    }
+    qsort(moves.items, moves.count, sizeof *moves.items, compare_moves);
+    find_classes(&moves);
+    return moves;
+}
+
+/* What is left of the times when each is less by the mean of its distance's class. */
+static void take_out_distances(const struct services *services, double *times) {
+    struct moves moves = find_moves(services, times);
+    for (int c = 0; c < moves.n_classes; c++) {
+        size_t from = c > 0 ? moves.ends[c - 1] : 0, to = moves.ends[c];
+        double sum = 0;
+        for (size_t i = from; i < to; i++)
+            sum += moves.items[i].time_ns;
+        for (size_t i = from; i < to; i++)
+            times[moves.items[i].request] -= sum / (double)(to - from);
+    }
+    if (moves.count > 0)
+        times[0] = 0; /* from where, nobody knows */
+    free(moves.items);
+}
+
+static void write_distances(const struct services *services, const double *times,
+                            struct disk_speed *speed) {
+    struct moves moves = find_moves(services, times);
+    double *room = memory_alloc(moves.count, sizeof *room);
+    speed->distances = memory_alloc((size_t)moves.n_classes, sizeof *speed->distances);
+    for (int c = 0; c < moves.n_classes; c++) {
+        size_t from = c > 0 ? moves.ends[c - 1] : 0, n = moves.ends[c] - from;
+        for (size_t i = 0; i < n; i++)
+            room[i] = moves.items[from + i].time_ns;
+        double least = c > 0 ? moves.items[from].distance : 0;
+        speed->distances[c] = (struct disk_distance){least, dist_from_values(room, n, DIST_LIMIT)};
+    }
+    speed->n_distances = (size_t)moves.n_classes;
+    free(room);
+    free(moves.items);
+}
+
 /* With the true number of servers a request's own time does not depend on how many are there: with
  * more it would seem to grow, as waiting is counted in, with fewer to shrink. A number that is but
  * the best of those below the greatest depth must be `sure` to be better than that: a device that
- * always had as many requests does not tell. `depths` and `times` are room for the requests'. */
-static size_t count_servers(const struct services *services, size_t deepest, double *depths,
-                            double *times) {
+ * always had as many requests does not tell. What comes together is often near together: the arm of
+ * a disk with one server explains that this takes less time. `depths` and `times` are room for the
+ * requests'. */
+static size_t count_servers(const struct services *services, size_t deepest, bool has_places,
+                            double *depths, double *times) {
     size_t n = services->count, best = deepest;
     assert(n <= ENOUGH_REQUESTS);
     const double sure = 2 / sqrt((double)n); /* of correlations by chance, 95 % are smaller */
     double best_correlation = INFINITY;
     for (size_t servers = deepest; servers > 0; servers -= 1 + servers / (NEAR + 1)) {
         own_times(services, servers, depths, times);
+        if (servers == 1 && has_places)
+            take_out_distances(services, times);
         double correlation = fabs(gsl_stats_correlation(depths, 1, times, 1, n));
         if (correlation < best_correlation - (best == deepest ? sure : 0)) {
             best = servers;
@@ -312,7 +430,8 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     size_t deepest = own_times(&services, 1, depths, times);
     struct services first = services;
     first.count = n < ENOUGH_REQUESTS ? n : ENOUGH_REQUESTS;
-    size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, depths, times);
+    bool has_places = disk_service_has_places(disks);
+    size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, has_places, depths, times);
     bool limited = servers < deepest || deepest < 2;
     if (!limited && is_in_order(&services)) {
         servers = 1;
@@ -321,8 +440,10 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     if (alike && limited && servers > 1 && is_one_among_alike(&first, depths, times))
         servers = 1;
     own_times(&services, servers, depths, times);
-    struct disk_speed speed = {.servers = limited ? (double)servers : 0,
-                               .service_ns = dist_from_values(times, n, DIST_LIMIT)};
+    struct disk_speed speed = {.servers = limited ? (double)servers : 0};
+    if (speed.servers == 1 && has_places)
+        write_distances(&services, times, &speed);
+    speed.service_ns = dist_from_values(times, n, DIST_LIMIT); /* sorts them */
     if (deepest < 2)
         speed.evidence =
             memory_format("%zu requests, never two at once: taken as one server", services.count);

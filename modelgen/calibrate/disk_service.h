@@ -6,6 +6,8 @@
 #ifndef PERSIK_MODELGEN_CALIBRATE_DISK_SERVICE_H
 #define PERSIK_MODELGEN_CALIBRATE_DISK_SERVICE_H
 
+#include <stdbool.h>
+
 #include "formats/model.h"
 #include "formats/trace.h"
 
@@ -36,6 +38,9 @@ struct disk_requests disk_service_queued(const struct disk_service *disks, size_
 size_t disk_service_requests(const struct disk_service *disks, size_t thread, uint64_t from_ns,
                              uint64_t to_ns, uint32_t *device);
 
+/* Is it recorded where on their devices the requests were? */
+bool disk_service_has_places(const struct disk_service *disks);
+
 /* Requests that the program's threads queued outside of every recorded call: page faults of mapped
  * files, write-back of what they wrote. No part of the model. */
 struct disk_service_outside {
@@ -48,7 +53,11 @@ struct disk_service_outside disk_service_outside(const struct disk_service *disk
 struct disk_speed {
     double servers;         /* requests it serves at once; 0: as many as it was ever given */
     struct dist service_ns; /* of one request on one of them */
-    char *evidence;         /* allocated */
+    /* With one server: the same by the distance from where the last request ended. A disk with an
+     * arm takes longer the farther it is, and hardly any time where it goes on. None: not known. */
+    size_t n_distances;
+    struct disk_distance *distances; /* allocated */
+    char *evidence;                  /* allocated */
 };
 
 /* From all requests of the trace to `device`: of c servers that take them first come, first served,

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/graph/branch_sequences.h"
+#include "modelgen/graph/disk_calls.h"
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/intraclass_correlation.h"
 #include "modelgen/graph/model_builder.h"
@@ -423,6 +424,7 @@ static void write_nodes(struct peg_builder *builder) {
         node->near_ns = take_dist(&values->near_ns);
         node->counts = take_dist(&values->units);
     }
+    disk_calls_write(builder);
 }
 
 void peg_build(const struct peg_input *input, struct model *model) {

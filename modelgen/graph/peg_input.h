@@ -5,6 +5,7 @@
 #include "formats/facts.h"
 #include "formats/sample.h"
 #include "formats/trace.h"
+#include "modelgen/calibrate/disk_service.h"
 #include "modelgen/events/thread_states.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/steps.h"
@@ -17,6 +18,7 @@ struct peg_input {
     const struct thread_pools *pools;
     const struct thread_states *timelines;
     const uint32_t *places;              /* per context: see source_places */
+    const struct disk_service *disks;    /* NULL: not known */
     struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
     struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
     size_t max_nodes;                    /* splitting nodes by their history stops here */

@@ -532,6 +532,8 @@ int objects_disk(struct writer *writer, uint32_t device) {
     struct disk_speed speed = disk_service_speed(writer->in->disks, device, writer->streams.alike);
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
+    writer->model->objects[object].n_distances = speed.n_distances;
+    writer->model->objects[object].distances = speed.distances;
     writer->model->objects[object].evidence = speed.evidence;
     disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
@@ -606,6 +608,10 @@ static int write_outside_queue(struct writer *writer, int index, struct outside_
     if (queue->is_own)
         object->dealt_to = writer->in->pools->pool_of[writer->thread]; /* which takes from it */
     object->evidence = queue->evidence;
+    object->gaps = queue->gaps;
+    object->n_gaps = queue->n_gaps;
+    queue->gaps = NULL;
+    queue->n_gaps = 0;
     queue->interarrival_ns = (struct dist){0};
     queue->evidence = NULL;
     return result;

@@ -135,7 +135,9 @@ enum scatter scatter_of(const struct lower_input *input, const struct poison_pil
     int size = input->pools->pools[pool].size, batch;
     struct count *counts = count_batches(input, poison_pills, guard, &batch);
     enum scatter batches = SCATTER_NONE;
-    if (batch > 0 && batch == size && each_takes_one(input, counts, pool))
+    /* An only thread takes one of each batch of one, whatever it is for. */
+    if (batch > 0 && batch == size && each_takes_one(input, counts, pool) &&
+        (size > 1 || stays_when_taken(input, guard)))
         batches = SCATTER_FOR_ALL;
     else if (batch > 0 && batch == size - 1 && each_other_takes_one(input, counts, pool) &&
              (size > 2 || stays_when_taken(input, guard))) /* of two, the other takes all */

@@ -60,9 +60,9 @@ static struct outside_queue *queue_of_request(const struct rewriter *rewriter,
     return &rewriter->queues.items[rewriter->queue_of[request->source]];
 }
 
-/* Between the arrivals at the queue, as they were or may have been. */
-static struct dist recorded_gaps(const struct rewriter *rewriter,
-                                 const struct outside_queue *queue) {
+/* The time before each arrival at the queue, as it was or may have been; before the first one,
+ * which nobody knows, the mean. */
+static void find_gaps(const struct rewriter *rewriter, struct outside_queue *queue) {
     const struct arrivals *arrivals = rewriter->arrivals;
     double *times = memory_alloc(arrivals->n, sizeof *times);
     size_t n = 0;
@@ -70,10 +70,21 @@ static struct dist recorded_gaps(const struct rewriter *rewriter,
         if (queue_of_request(rewriter, &rewriter->requests->all.items[r]) == queue)
             times[n++] = arrivals->at_ns[r];
     gsl_sort(times, 1, n);
-    for (size_t i = 0; i + 1 < n; i++)
-        times[i] = times[i + 1] - times[i];
-    struct dist gaps = dist_from_values(times, n - (n > 0), GAPS);
-    free(times);
+    double mean = n > 1 ? (times[n - 1] - times[0]) / (double)(n - 1) : 0;
+    for (size_t i = n; i-- > 1;)
+        times[i] -= times[i - 1];
+    times[0] = mean;
+    queue->gaps = times;
+    queue->n_gaps = mean > 0 ? n : 0;
+}
+
+static struct dist distribution_of_gaps(const struct outside_queue *queue) {
+    size_t n = queue->n_gaps > 0 ? queue->n_gaps - 1 : 0;
+    double *values = memory_alloc(n, sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = queue->gaps[i + 1];
+    struct dist gaps = dist_from_values(values, n, GAPS);
+    free(values);
     return gaps;
 }
 
@@ -82,10 +93,11 @@ static void describe_arrivals(struct rewriter *rewriter) {
     for (size_t q = 0; q < rewriter->queues.n; q++) {
         struct outside_queue *queue = &rewriter->queues.items[q];
         double share = queue->arrivals / (double)arrivals->n;
+        find_gaps(rewriter, queue);
         queue->interarrival_ns =
             arrivals->is_random || queue->arrivals < 3
                 ? (struct dist){.kind = DIST_EXPONENTIAL, .mean = 1e9 / (arrivals->rate_hz * share)}
-                : recorded_gaps(rewriter, queue);
+                : distribution_of_gaps(queue);
         queue->evidence = memory_format(
             "%.0f requests, %.4g/s; for %.0f %% of all a thread waited, whose waits are %.3f "
             "from exponential ones (Kolmogorov-Smirnov)",
@@ -306,6 +318,7 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
 void outside_queues_free(struct outside_queues *queues) {
     for (size_t q = 0; q < queues->n; q++) {
         free(queues->items[q].interarrival_ns.values);
+        free(queues->items[q].gaps);
         free(queues->items[q].evidence);
     }
     free(queues->items);

@@ -16,7 +16,9 @@ struct outside_queue {
     bool is_own;                 /* each thread takes those of its own connections only */
     double arrivals;             /* while it was recorded */
     struct dist interarrival_ns; /* owned until the model takes it */
-    char *evidence;              /* the same */
+    double *gaps;                /* between the recorded arrivals, in their order; the same */
+    size_t n_gaps;
+    char *evidence; /* the same */
 };
 
 /* What the server did in the recorded run, from the first request to the last, without the probes.

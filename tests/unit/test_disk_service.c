@@ -1,5 +1,6 @@
 /* How fast a block device is, from its requests alone. */
 /* tests/run: beside others */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,6 +58,14 @@ static struct disk_speed speed_of(size_t threads, size_t servers, double pause_u
     return speed;
 }
 
+static void free_speed(struct disk_speed *speed) {
+    for (size_t i = 0; i < speed->n_distances; i++)
+        free(speed->distances[i].service_ns.values);
+    free(speed->distances);
+    free(speed->service_ns.values);
+    free(speed->evidence);
+}
+
 static void assert_speed(size_t threads, size_t servers, double pause_us, double expected_servers,
                          const char *evidence) {
     struct disk_speed speed = speed_of(threads, servers, pause_us);
@@ -64,8 +73,7 @@ static void assert_speed(size_t threads, size_t servers, double pause_us, double
     double mean_ns = dist_mean(&speed.service_ns);
     assert_true(mean_ns > 90 * US && mean_ns < 110 * US);
     assert_non_null(strstr(speed.evidence, evidence));
-    free(speed.service_ns.values);
-    free(speed.evidence);
+    free_speed(&speed);
 }
 
 static void the_servers_of_a_busy_device_are_counted(void **state) {
@@ -103,10 +111,63 @@ static void other_devices_and_requests_cut_off_do_not_count(void **state) {
     struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
     assert_true(speed.servers == 1);
     assert_true(dist_mean(&speed.service_ns) == 20);
-    free(speed.service_ns.values);
-    free(speed.evidence);
+    free_speed(&speed);
     disk_service_free(&disks);
     trace_free(trace);
+}
+
+/* A disk with an arm, which serves one request at a time: 20 us where it goes on, else 100 to 300
+ * us by the distance. Requests come one by one, or two at once, the second behind the first. */
+static struct disk_speed speed_of_arm(bool has_places) {
+    random_state = 7;
+    struct trace *trace = builder_new(2);
+    uint64_t now_ns = 1, head = 0;
+    for (size_t i = 0; i < REQUESTS; i++) {
+        uint64_t sector = 1 + (uint64_t)(uniform() * 1e6), issued_ns = now_ns;
+        int n = uniform() < 0.3 ? 2 : 1;
+        for (int k = 0; k < n; k++) {
+            double far = fabs((double)sector - (double)head) / 1e6;
+            now_ns +=
+                (uint64_t)((head == sector ? 20 : 100 + 200 * far) * (0.9 + 0.2 * uniform()) * US);
+            builder_block(trace, (struct trace_block){.queued_ns = issued_ns,
+                                                      .issued_ns = issued_ns,
+                                                      .completed_ns = now_ns,
+                                                      .device = 7,
+                                                      .bytes = 4096,
+                                                      .sector = has_places ? sector : 0});
+            head = sector += 8;
+        }
+        now_ns += (uint64_t)(uniform() * 100 * US);
+    }
+    struct disk_service disks = disk_service_find(trace);
+    struct disk_speed speed = disk_service_speed(&disks, 7);
+    disk_service_free(&disks);
+    trace_free(trace);
+    return speed;
+}
+
+static void an_arm_takes_longer_the_farther_it_goes(void **state) {
+    (void)state;
+    struct disk_speed speed = speed_of_arm(true);
+    assert_true(speed.servers == 1);
+    assert_true(speed.n_distances > 4);
+    assert_true(speed.distances[0].least == 0 && speed.distances[1].least > 0);
+    assert_true(fabs(dist_mean(&speed.distances[0].service_ns) / (20 * US) - 1) < 0.05);
+    for (size_t i = 1; i < speed.n_distances; i++) {
+        double next = i + 1 < speed.n_distances ? speed.distances[i + 1].least : 1e6;
+        double far = (speed.distances[i].least + next) / 2 / 1e6;
+        double mean_ns = dist_mean(&speed.distances[i].service_ns);
+        assert_true(fabs(mean_ns / ((100 + 200 * far) * US) - 1) < 0.1);
+    }
+    free_speed(&speed);
+}
+
+/* What is second is quick. An arm explains it only where it is known that it went on. */
+static void what_goes_on_is_not_served_by_a_second_server(void **state) {
+    (void)state;
+    struct disk_speed speed = speed_of_arm(false);
+    assert_true(speed.servers != 1 && speed.n_distances == 0);
+    free_speed(&speed);
 }
 
 /* A call from 100 to 200 with another one inside of it, up to 120. */
@@ -135,6 +196,8 @@ int main(void) {
         cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
         cmocka_unit_test(a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes),
         cmocka_unit_test(requests_outside_of_calls_are_counted),
+        cmocka_unit_test(an_arm_takes_longer_the_farther_it_goes),
+        cmocka_unit_test(what_goes_on_is_not_served_by_a_second_server),
         cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),
         cmocka_unit_test(other_devices_and_requests_cut_off_do_not_count),
     };

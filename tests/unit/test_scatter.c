@@ -12,8 +12,10 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 8 };
 
-/* The first of some workers tells the others by a broadcast in each round, for which they wait. */
+/* The first of some workers, or main where there is one only, tells the others by a broadcast in
+ * each round, for which they wait. */
 static struct trace *trace_of_calls(int workers) {
+    int caller = workers > 1 ? 1 : 0;
     struct trace *trace = builder_new(2);
     int main_thread = builder_thread(trace, "main", -1);
     uint32_t create = builder_context(trace, "main", 900, "main", 900);
@@ -25,15 +27,15 @@ static struct trace *trace_of_calls(int workers) {
         builder_thread(trace, "worker", main_thread);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t at = 10000 * (round + 1);
-        builder_slice(trace, 1, at - 9000, at + 10);
-        builder_section(trace, 1,
+        builder_slice(trace, caller, at - 9000, at + 10);
+        builder_section(trace, caller,
                         (struct builder_section){.function = "call",
                                                  .line = 10,
                                                  .mutex = MUTEX,
                                                  .start_ns = at,
                                                  .signals_before = CONDITION,
                                                  .broadcasts = true});
-        for (int t = 2; t <= workers; t++) {
+        for (int t = caller + 1; t <= workers; t++) {
             uint64_t woken = at + 10 * (uint64_t)t;
             builder_section(trace, t,
                             (struct builder_section){.function = "follow",
@@ -46,7 +48,7 @@ static struct trace *trace_of_calls(int workers) {
         }
     }
     for (int t = 1; t <= workers; t++)
-        builder_join(trace, main_thread, 100 + (uint64_t)t, end, join, t);
+        builder_join(trace, main_thread, caller ? 100 + (uint64_t)t : end - 1, end, join, t);
     builder_finish(trace, end + 200);
     return trace;
 }
@@ -113,9 +115,18 @@ static void of_two_threads_the_source_must_say_that_it_is_a_call(void **state) {
     model_free(model);
 }
 
+/* One worker takes each item that is put: nothing says that more of them would get one each. */
+static void of_one_worker_nothing_is_a_call_to_all(void **state) {
+    (void)state;
+    struct model *model = model_of_calls(1, true);
+    assert_float_equal(put_of(model)->count_scaling.growth, 0, 0);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_to_all_others_is_for_as_many_as_there_are),
+        cmocka_unit_test(of_one_worker_nothing_is_a_call_to_all),
         cmocka_unit_test(of_two_threads_the_source_must_say_that_it_is_a_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

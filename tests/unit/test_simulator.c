@@ -10,6 +10,8 @@
 #include "tests/unit/model_builder.h"
 #include "tests/unit/simulation.h"
 
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
 #define MS 1e6 /* in nanoseconds */
 
 static void end_after(struct model *model, int node, struct dist cpu) {
@@ -1877,6 +1879,67 @@ static void test_a_disk_without_limit_serves_everyone_at_once(void **state) {
     model_free(model);
 }
 
+/* The disk has a head: 1 ms where it goes on, 5 ms near by, 20 ms far away. */
+static int build_disk_with_a_head(struct model *model) {
+    int disk = build_object(model, OBJECT_DISK, 0);
+    static const double least[] = {0, 1, 1000}, service[] = {1, 5, 20};
+    model->objects[disk].service_ns = constant(100 * MS);
+    model->objects[disk].n_distances = 3;
+    model->objects[disk].distances = memory_alloc(3, sizeof(struct disk_distance));
+    for (int i = 0; i < 3; i++)
+        model->objects[disk].distances[i] =
+            (struct disk_distance){least[i], constant(service[i] * MS)};
+    return disk;
+}
+
+static void list_calls(struct model *model, int io, const double *calls, size_t n) {
+    model->nodes[io].n_calls = n;
+    model->nodes[io].calls = memory_alloc(n, sizeof *calls);
+    memcpy(model->nodes[io].calls, calls, n * sizeof *calls);
+}
+
+/* How long `threads` take that each make one of the calls. */
+static double time_of_calls(int threads, const double *calls, size_t n) {
+    struct model *model = build_model(8);
+    int disk = build_disk_with_a_head(model);
+    int pool = build_pool(model, threads, true);
+    int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    list_calls(model, io, calls, n);
+    end_after(model, io, constant(0));
+    return run_ns(model, (struct sim_config){0});
+}
+
+static void test_a_disk_takes_longer_the_farther_it_goes(void **state) {
+    (void)state;
+    const double calls[] = {3, 10, 8, 0, /* near */ 18, 8, 0, /* goes on */ 9000, 8, 0 /* far */};
+    assert_close(time_of_calls(1, calls, LENGTH(calls)), (5 + 1 + 20) * MS, 1e-9);
+}
+
+static void test_calls_are_made_in_the_recorded_order_by_whichever_thread(void **state) {
+    (void)state;
+    const double calls[] = {0, 1, 10, 8, 0, 1, 9000, 8, 0};
+    assert_close(time_of_calls(1, calls, LENGTH(calls)) + 1, 1, 1e-9);
+    assert_close(time_of_calls(2, calls, LENGTH(calls)), 5 * MS, 1e-9);
+    assert_close(time_of_calls(3, calls, LENGTH(calls)), 25 * MS, 1e-9);
+}
+
+/* Two threads read two places each: what was there together is served together, else the head goes
+ * from one thread's place to the other's and back. */
+static void test_only_requests_that_came_together_stay_together(void **state) {
+    (void)state;
+    double calls[] = {2, 10, 8, 0, 18, 8, 1, 2, 9000, 8, 0, 9008, 8, 1};
+    assert_close(time_of_calls(2, calls, LENGTH(calls)), (5 + 1 + 20 + 1) * MS, 1e-9);
+    calls[6] = calls[13] = 0;
+    assert_close(time_of_calls(2, calls, LENGTH(calls)), (5 + 20 + 20 + 20) * MS, 1e-9);
+}
+
+/* After the last recorded call a cache is as in the second half: here, it has all. */
+static void test_more_calls_than_recorded_are_like_those_of_the_second_half(void **state) {
+    (void)state;
+    const double calls[] = {1, 9000, 8, 0, 1, 10, 8, 0, 0, 0};
+    assert_close(time_of_calls(50, calls, LENGTH(calls)), 40 * MS, 1e-9);
+}
+
 static void test_sleeping_and_private_devices_use_no_cpu(void **state) {
     (void)state;
     struct model *model = build_model(1);
@@ -1975,6 +2038,33 @@ static void test_a_finite_number_of_arrivals_is_served_and_the_run_ends(void **s
     assert_close(result.run_ns.mean, 101 * MS, 1e-9);
     assert_close(result.response_ns.mean, 1 * MS, 1e-9);
     assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* Two requests come at once, then one far behind them; asked for at twice their rate, and twice as
+ * many. */
+static void test_so_many_requests_come_as_recorded_at_another_rate(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    const double gaps[] = {5 * MS, 0, 25 * MS};
+    model->objects[queue].interarrival_ns = exponential(10 * MS);
+    model->objects[queue].arrivals = 3;
+    model->objects[queue].n_gaps = LENGTH(gaps);
+    model->objects[queue].gaps = memory_alloc(LENGTH(gaps), sizeof *gaps);
+    memcpy(model->objects[queue].gaps, gaps, sizeof gaps);
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, constant(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, get);
+    struct sim_result result = simulate(
+        model,
+        (struct sim_config){.arrival_rate_hz = 200, .arrivals = ARRIVALS_RECORDED, .requests = 6});
+    assert_int_equal(result.regime, REGIME_ENDING);
+    assert_close(result.tasks.mean, 6, 1e-12);
+    assert_close(result.run_ns.mean, (2.5 + 12.5 + 2.5 + 12.5 + 1) * MS, 1e-9);
+    assert_close(result.response_ns.mean, (1 + 2 + 1) / 3.0 * MS, 1e-9);
     sim_result_free(&result);
     model_free(model);
 }
@@ -2226,11 +2316,16 @@ int main(void) {
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
         cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
         cmocka_unit_test(test_a_disk_without_limit_serves_everyone_at_once),
+        cmocka_unit_test(test_a_disk_takes_longer_the_farther_it_goes),
+        cmocka_unit_test(test_calls_are_made_in_the_recorded_order_by_whichever_thread),
+        cmocka_unit_test(test_only_requests_that_came_together_stay_together),
+        cmocka_unit_test(test_more_calls_than_recorded_are_like_those_of_the_second_half),
         cmocka_unit_test(test_sleeping_and_private_devices_use_no_cpu),
         cmocka_unit_test(test_results_are_the_same_bytes_with_any_number_of_workers),
         cmocka_unit_test(test_replications_go_on_until_the_precision_is_reached),
         cmocka_unit_test(test_a_threads_lifetime_is_the_sum_of_its_parts),
         cmocka_unit_test(test_a_finite_number_of_arrivals_is_served_and_the_run_ends),
+        cmocka_unit_test(test_so_many_requests_come_as_recorded_at_another_rate),
         cmocka_unit_test(test_arrivals_at_a_full_queue_are_dropped_and_counted),
         cmocka_unit_test(test_a_model_in_which_all_wait_is_reported_and_still_ends),
         cmocka_unit_test(test_who_waits_for_others_is_not_let_go_before_them),

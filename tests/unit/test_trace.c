@@ -97,7 +97,8 @@ static struct trace *make_trace(size_t n_records) {
     uint32_t work = add_context(trace, "work", "/source/work.c", 12);
     add_thread(trace, TRACE_NO_CONTEXT, 1);
     add_thread(trace, work, n_records);
-    builder_block(trace, (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD});
+    builder_block(
+        trace, (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD, 1ull << 33});
     builder_eviction(trace,
                      (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75});
     builder_value(trace, "struct queue.size", 1ull << 47, 1, 1ull << 41, -7);

@@ -265,6 +265,7 @@ static void assert_request(const struct block_requests *requests, size_t index,
     assert_int_equal(block->completed_ns, wanted.completed_ns);
     assert_int_equal(block->tid, wanted.tid);
     assert_int_equal(block->bytes, wanted.bytes);
+    assert_int_equal(block->sector, wanted.sector);
 }
 
 static void merged_request_belongs_to_who_queued_first(void **state) {
@@ -274,7 +275,7 @@ static void merged_request_belongs_to_who_queued_first(void **state) {
         block_event(10, BLOCK_QUEUED, 100, 8, 1), block_event(20, BLOCK_QUEUED, 108, 8, 2)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 1);
-    assert_request(&requests, 0, (struct trace_block){10, 30, 50, 0, 1, 8192, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){10, 30, 50, 0, 1, 8192, BLOCK_WRITE, 100});
     free(requests.items);
 }
 
@@ -286,8 +287,8 @@ static void split_range_gives_a_request_for_each_part(void **state) {
         block_event(45, BLOCK_COMPLETED, 100, 8, 0)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 2);
-    assert_request(&requests, 0, (struct trace_block){10, 20, 45, 0, 1, 4096, BLOCK_WRITE});
-    assert_request(&requests, 1, (struct trace_block){10, 25, 40, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){10, 20, 45, 0, 1, 4096, BLOCK_WRITE, 100});
+    assert_request(&requests, 1, (struct trace_block){10, 25, 40, 0, 1, 4096, BLOCK_WRITE, 108});
     free(requests.items);
 }
 
@@ -298,7 +299,7 @@ static void request_done_in_parts_ends_with_the_last(void **state) {
         block_event(30, BLOCK_COMPLETED, 100, 8, 0), block_event(40, BLOCK_COMPLETED, 108, 8, 0)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 1);
-    assert_request(&requests, 0, (struct trace_block){10, 20, 40, 0, 1, 8192, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){10, 20, 40, 0, 1, 8192, BLOCK_WRITE, 100});
     free(requests.items);
 }
 
@@ -309,7 +310,7 @@ static void unseen_ends_of_a_request_are_zero(void **state) {
         block_event(20, BLOCK_ISSUED, 100, 8, 42), block_event(30, BLOCK_QUEUED, 900, 8, 1)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 1);
-    assert_request(&requests, 0, (struct trace_block){0, 20, 0, 0, 42, 4096, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){0, 20, 0, 0, 42, 4096, BLOCK_WRITE, 100});
     free(requests.items);
 }
 
@@ -322,8 +323,8 @@ static void requests_of_other_devices_and_flushes_do_not_mix(void **state) {
     events[2].device = 9u << 20;
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 2);
-    assert_request(&requests, 0, (struct trace_block){11, 20, 0, 0, 2, 4096, BLOCK_WRITE});
-    assert_request(&requests, 1, (struct trace_block){10, 21, 0, 0, 1, 0, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){11, 20, 0, 0, 2, 4096, BLOCK_WRITE, 0});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 0, 0, 1, 0, BLOCK_WRITE, 0});
     free(requests.items);
 }
 
@@ -335,8 +336,8 @@ static void threads_that_read_the_same_sectors_have_a_request_each(void **state)
         block_event(30, BLOCK_COMPLETED, 100, 8, 0), block_event(40, BLOCK_COMPLETED, 100, 8, 0)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 2);
-    assert_request(&requests, 0, (struct trace_block){11, 20, 30, 0, 2, 4096, BLOCK_WRITE});
-    assert_request(&requests, 1, (struct trace_block){10, 21, 40, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){11, 20, 30, 0, 2, 4096, BLOCK_WRITE, 100});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 40, 0, 1, 4096, BLOCK_WRITE, 100});
     free(requests.items);
 }
 
@@ -347,7 +348,7 @@ static void request_that_the_driver_gave_back_is_one(void **state) {
         block_event(30, BLOCK_ISSUED, 100, 8, 99), block_event(40, BLOCK_COMPLETED, 100, 8, 0)};
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 1);
-    assert_request(&requests, 0, (struct trace_block){10, 30, 40, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){10, 30, 40, 0, 1, 4096, BLOCK_WRITE, 100});
     free(requests.items);
 }
 
@@ -366,9 +367,9 @@ static void what_was_remapped_is_his_who_queued_it_above(void **state) {
     events[7].from_device = 8u << 20 | 1; /* a partition: nothing is queued for it */
     struct block_requests requests = pair(events, LENGTH(events));
     assert_int_equal(requests.count, 3);
-    assert_request(&requests, 0, (struct trace_block){10, 20, 30, 0, 1, 4096, BLOCK_WRITE});
-    assert_request(&requests, 1, (struct trace_block){10, 21, 31, 0, 1, 4096, BLOCK_WRITE});
-    assert_request(&requests, 2, (struct trace_block){41, 42, 0, 0, 3, 4096, BLOCK_WRITE});
+    assert_request(&requests, 0, (struct trace_block){10, 20, 30, 0, 1, 4096, BLOCK_WRITE, 100});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 31, 0, 1, 4096, BLOCK_WRITE, 108});
+    assert_request(&requests, 2, (struct trace_block){41, 42, 0, 0, 3, 4096, BLOCK_WRITE, 200});
     free(requests.items);
 }
 
@@ -458,7 +459,7 @@ static void blktrace_file_becomes_requests(void **state) {
     struct block_requests requests = {0};
     requests_pair(&requests, &blktrace.events);
     assert_int_equal(requests.count, 1);
-    assert_request(&requests, 0, (struct trace_block){100, 120, 300, 0, 77, 4096, BLOCK_READ});
+    assert_request(&requests, 0, (struct trace_block){100, 120, 300, 0, 77, 4096, BLOCK_READ, 64});
     free(requests.items);
     blktrace_free(&blktrace);
 }

@@ -1,0 +1,191 @@
+#!/bin/bash
+# How well a web server is predicted whose files are on a slow disk and not in memory, as Tarvo and Reiss (2017, section
+# 5.1) did with theirs: samples/tornado is recorded once, with one worker at a middle rate, and predicted with other
+# numbers of workers at other rates. Root only; the disk is made by bench/slow-disk.sh.
+#
+# usage: bench/tornado.sh [run|compare]    (default: run, then compare)
+#
+# Each run begins with an empty page cache and has the same requests: same files, same order, and the same times between
+# them, stretched to the rate. Throughput and response times are the client's, from when a request was to be sent; the
+# disk's utilisation is by its own log, for the time from the first request to the last answer. Of each configuration
+# $RUNS runs, in turn with all others; their medians. The recording and every run are kept in bench/scratch/tornado/:
+# delete the folder to measure anew, give more $RUNS to add some. No run begins after $LIMIT seconds: start it again.
+#
+#   THREADS, RATES   the configurations (1 2 4 8, 25 50 70 85 100 120 requests a second)
+#   RUNS, LIMIT      3, 100000
+#   REQUESTS         of each run (600); FILES on the disk (20000)
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+read -ra threads <<<"${THREADS:-1 2 4 8}"
+read -ra rates <<<"${RATES:-25 50 70 85 100 120}"
+runs=${RUNS:-3}
+limit=${LIMIT:-100000}
+requests=${REQUESTS:-600}
+files=${FILES:-20000}
+recorded_rate=50
+recorded_port=18087
+tries=4
+kept=$work/tornado
+server=$built/samples/tornado
+disk=(--turn 6000 --seek-least 600 --seek-most 8000) # a disk of 10,000 turns a minute
+
+load() { # RATE PORT
+    "$persik" load -q --format json --rate "$1/s" --requests "$requests" --seed 1 --no-keep-alive --urls "$kept/urls" \
+        "http://127.0.0.1:$2"
+}
+
+# ------------------------------------------------------------------------- with the slow disk
+
+# Both runs of a recording must have asked the disk for the same, within a fiftieth. Sometimes the kernel forgets blocks
+# with inodes that it has read ahead, and reads them again: such a recording is of another cache. It is made up to $tries
+# times, whatever its predictions.
+record() {
+    local attempt
+    [ ! -s "$kept/recording/trace.persik" ] || return 0
+    for ((attempt = 1; attempt <= tries; attempt++)); do
+        rm -f "$kept/recording.requests"
+        record_once
+        say "requests to the disk in the sampled and the traced run: $(paste -sd' ' "$kept/recording.requests")"
+        ! awk 'NR == 1 {first = $1} END {exit !($1 <= 1.02 * first && $1 >= 0.98 * first)}' \
+            "$kept/recording.requests" || return 0
+    done
+    say "no recording of $tries whose runs asked the disk for the same: the last one is taken"
+}
+
+record_once() {
+    "$persik" profile -q -o "$kept/recording" --prepare "$SLOW_DISK_DROP" \
+        --load "$0 recorded-load" -- \
+        "$server" --port "$recorded_port" --threads 1 --root "$SLOW_DISK/www" >&2
+}
+
+# run THREADS RATE: "ROUND THREADS RATE" and what was measured, a line of the CSV file.
+run() {
+    local port before
+    "$SLOW_DISK_DROP"
+    rm -f "$scratch/out"
+    "$server" --port 0 --threads "$1" --root "$SLOW_DISK/www" >"$scratch/out" &
+    pid=$!
+    until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
+    port=$(sed -n 's/^listening on port //p' "$scratch/out")
+    before=$(wc -l <"$kept/log")
+    load "$2" "$port" >"$scratch/result" || fail "the load failed"
+    tail -n +$((before + 1)) "$kept/log" |
+        awk '{busy += $2 - $1; bytes += $5} END {print NR, bytes + 0, busy + 0}' >"$scratch/busy"
+    kill -TERM "$pid"
+    wait "$pid"
+    pid=
+    jq -r --arg c "$3,$1,$2" --arg disk "$(tr ' ' ',' <"$scratch/busy")" \
+        '[$c, .requests, .errors, .seconds, .throughput_per_s, .response_ns.mean / 1e6, .response_ns.p50 / 1e6,
+          .response_ns.p95 / 1e6, .lateness_ns.mean / 1e6, $disk] | join(",")' "$scratch/result"
+}
+
+measure() {
+    local round t r
+    record
+    [ -s "$kept/runs.csv" ] ||
+        echo "round,threads,rate,requests,errors,seconds,throughput,mean_ms,p50_ms,p95_ms,late_ms,disk_requests,disk_bytes,disk_busy_s" \
+            >"$kept/runs.csv"
+    for ((round = 1; round <= runs; round++)); do
+        for t in "${threads[@]}"; do
+            for r in "${rates[@]}"; do
+                ! grep -q "^$round,$t,$r," "$kept/runs.csv" || continue
+                [ $SECONDS -lt "$limit" ] || return 0
+                run "$t" "$r" "$round" >>"$kept/runs.csv"
+            done
+        done
+    done
+}
+
+# ------------------------------------------------------------------------- predicted against measured
+
+# How often the requests of a run come in a second where RATE is asked for: times between them are random, and the same in
+# all runs. The recorded run tells.
+true_rate() {
+    jq ".objects[] | select(.interarrival_ns) | 1e9 / .interarrival_ns.mean * $1 / $recorded_rate" \
+        "$kept/recording/model.json"
+}
+
+# predicted THREADS RATE: throughput, utilisation of the disk in percent, mean and 95th percentile of the response in ms.
+predicted() {
+    "$persik" predict -q -i "$kept/recording" --threads "$1" --arrivals "$(true_rate "$2")/s" --arrivals-kind recorded \
+        --requests "$requests" --format json 2>/dev/null |
+        jq -r '.configurations[0] | "\(.throughput_hz) \(.disk_utilisation * 100) \(.response_ns / 1e6)
+            \(.response_p95_ns / 1e6)" | gsub("\\s+"; " ")'
+}
+
+# "THREADS RATE RUNS", then of the same four figures "median least most" each, a configuration a line.
+medians() {
+    awk -F, 'NR > 1 && !$5 {print $2, $3, $7, 100 * $14 / $6, $8, $10}' "$kept/runs.csv" |
+        jq -Rrn '[inputs | split(" ") | map(tonumber)] | group_by([.[0], .[1]])[] | . as $runs |
+            [.[0][0], .[0][1], length] + [range(2; 6) as $k | [$runs[][$k]] | sort |
+                (if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2] + .[length / 2 - 1]) / 2 end), .[0], .[-1]] |
+            map(tostring) | join(" ")'
+}
+
+compare() {
+    local t r n figures p
+    medians | while read -r t r n figures; do
+        p=$(predicted "$t" "$r")
+        echo "$t $r $n $figures $p"
+    done >"$kept/compared"
+    echo "threads rate runs | throughput, 1/s: median (least .. most), predicted, error % | disk, % | mean response, ms | 95th percentile, ms"
+    awk 'function cell(at, predicted,   error) {
+            error = 100 * (predicted / $at - 1)
+            n[at]++; sum[at] += error < 0 ? -error : error
+            if ((error < 0 ? -error : error) > most[at]) most[at] = error < 0 ? -error : error
+            return sprintf(" | %.4g (%.4g .. %.4g) %.4g %+.1f", $at, $(at + 1), $(at + 2), predicted, error)
+        }
+        {printf "%d %d %d%s%s%s%s\n", $1, $2, $3, cell(4, $16), cell(7, $17), cell(10, $18), cell(13, $19)}
+        END {
+            printf "%d configurations, error in %%: mean (largest), and that of Tarvo and Reiss (2017, Tornado)\n", NR
+            printf "throughput       %5.1f (%5.1f)    1.2 (  5.1)\n", sum[4] / n[4], most[4]
+            printf "disk utilisation %5.1f (%5.1f)    2.5 (  7.7)\n", sum[7] / n[7], most[7]
+            printf "mean response    %5.1f (%5.1f)   24.9 (158.3)\n", sum[10] / n[10], most[10]
+            printf "95th percentile  %5.1f (%5.1f)      -\n", sum[13] / n[13], most[13]
+        }' "$kept/compared"
+    account
+}
+
+# What of the requests and bytes that the disk's own log has of the recorded run the model's calls have.
+account() {
+    jq -r '.nodes[].calls // empty | @tsv' "$kept/recording/model.json" |
+        awk '{for (i = 1; i <= NF;) for (n = $(i++); n > 0; n--) {requests++; bytes += 512 * $(i + 1); i += 3}}
+            END {print requests, bytes}' >"$kept/modelled"
+    awk 'FILENAME == ARGV[1] {split($0, modelled, " "); next}
+        {bytes += $5}
+        END {printf "the disk had %d requests, %.2f MB; in modelled calls %d, %.2f MB; unattributed %.1f %%, %.1f %%\n",
+            FNR, bytes / 1e6, modelled[1], modelled[2] / 1e6, 100 * (1 - modelled[1] / FNR),
+            100 * (1 - modelled[2] / bytes)}' "$kept/modelled" "$kept/recording.log"
+}
+
+need_persik
+case ${1:-all} in
+recorded-load) # of each recorded run; the last one is the traced one
+    before=$(wc -l <"$kept/log")
+    load "$recorded_rate" "$recorded_port"
+    tail -n +$((before + 1)) "$kept/log" >"$kept/recording.log"
+    wc -l <"$kept/recording.log" >>"$kept/recording.requests"
+    ;;
+inside)
+    scratch=$(mktemp -d)
+    pid=
+    trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$scratch"' EXIT
+    measure
+    ;;
+compare) ;;
+run | all)
+    mkdir -p "$kept"
+    rm -f "$kept/log"
+    "$root/bench/slow-disk.sh" "${disk[@]}" --log "$kept/log" \
+        --prepare "$built/samples/pages --files $files \"\$SLOW_DISK/www\" >$kept/urls" -- "$0" inside
+    ;;
+*) fail "what is '$1'? see the head of this script" ;;
+esac
+case ${1:-all} in
+compare | all)
+    "$persik" build-model -q -i "$kept/recording" >&2
+    compare
+    ;;
+esac

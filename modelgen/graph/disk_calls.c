@@ -1,0 +1,93 @@
+#include "modelgen/graph/disk_calls.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/calibrate/disk_service.h"
+
+#define SECTOR_BYTES 512.0
+
+struct recorded_call {
+    int node;
+    uint64_t start_ns;
+    size_t thread;
+    struct disk_requests requests;
+};
+
+struct recorded_calls {
+    struct recorded_call *items;
+    size_t count, capacity;
+};
+
+static int compare_calls(const void *left, const void *right) {
+    const struct recorded_call *a = left, *b = right;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static struct recorded_calls find_calls(const struct peg_builder *builder) {
+    const struct peg_input *in = builder->in;
+    struct recorded_calls calls = {0};
+    for (size_t t = 0; t < in->trace->n_threads; t++) {
+        const struct stream *stream = &in->streams->streams[t];
+        for (size_t s = 0; s < stream->n_steps; s++) {
+            const struct step *step = &stream->steps[s];
+            if (step->kind != NODE_IO || step->time.disk == MODEL_NONE)
+                continue;
+            *VECTOR_ADD(&calls) = (struct recorded_call){
+                builder->node_of[t][s], step->start_ns, t,
+                disk_service_queued(in->disks, t, step->start_ns, step->end_ns)};
+        }
+    }
+    return calls;
+}
+
+/* Caches are for what is read; what writes has the times of its stages (modelgen/lower). */
+static bool only_reads(const struct disk_service *disks, const struct recorded_call *call) {
+    for (size_t i = 0; i < call->requests.n; i++)
+        if (disks->trace->blocks[call->requests.items[i]].kind >= BLOCK_WRITE)
+            return false;
+    return true;
+}
+
+/* A request is there with the one before it if it was queued before that was done. */
+static void write_requests(const struct disk_service *disks, const struct recorded_call *call,
+                           struct values *values) {
+    *VECTOR_ADD(values) = (double)call->requests.n;
+    uint64_t done_ns = 0;
+    for (size_t i = 0; i < call->requests.n; i++) {
+        const struct trace_block *block = &disks->trace->blocks[call->requests.items[i]];
+        *VECTOR_ADD(values) = (double)block->sector;
+        *VECTOR_ADD(values) = block->bytes / SECTOR_BYTES;
+        *VECTOR_ADD(values) = i > 0 && block->queued_ns < done_ns;
+        done_ns = block->completed_ns;
+    }
+}
+
+void disk_calls_write(const struct peg_builder *builder) {
+    const struct disk_service *disks = builder->in->disks;
+    if (!disks || !disk_service_has_places(disks))
+        return;
+    struct recorded_calls calls = find_calls(builder);
+    if (calls.count > 0)
+        qsort(calls.items, calls.count, sizeof *calls.items, compare_calls);
+    for (size_t i = 0; i < calls.count;) {
+        struct node *node = &builder->model->nodes[calls.items[i].node];
+        struct values values = {0};
+        bool reads = true;
+        for (int of = calls.items[i].node; i < calls.count && calls.items[i].node == of; i++) {
+            reads &= only_reads(disks, &calls.items[i]);
+            write_requests(disks, &calls.items[i], &values);
+        }
+        if (!reads) {
+            free(values.items);
+            continue;
+        }
+        node->calls = values.items;
+        node->n_calls = values.count;
+    }
+    free(calls.items);
+}
