@@ -8,7 +8,6 @@
  *   bulk    to a file of its own, and never waits
  *
  * The files are the FOLDER's written.N. Prints how long the writing took. */
-#define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
