@@ -8,7 +8,12 @@
 #ifndef PERSIK_MODELGEN_EVENTS_DATAGRAMS_H
 #define PERSIK_MODELGEN_EVENTS_DATAGRAMS_H
 
-#include "modelgen/events/requests.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace.h"
+#include "modelgen/events/request.h"
 
 /* What sockets without connections are used for. */
 struct datagrams {

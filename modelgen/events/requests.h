@@ -16,26 +16,7 @@
 #include <stdint.h>
 
 #include "formats/trace.h"
-
-/* An event of a thread. */
-struct request_event {
-    size_t thread, number;
-};
-
-#define REQUEST_NO_EVENT ((struct request_event){SIZE_MAX, SIZE_MAX})
-
-static inline bool request_event_is_none(struct request_event event) {
-    return event.thread == SIZE_MAX;
-}
-
-struct request {
-    int source;                /* where it came from: index into the sources */
-    struct request_event take; /* the call that took it: accept(), or the first read() */
-    struct request_event wait; /* the call in which a thread waited for it; none: it was there */
-    struct request_event end;  /* the last write() of its answer */
-    uint64_t from_ns, to_ns;   /* came in between; the same: then */
-    uint64_t end_ns;           /* of its answer */
-};
+#include "modelgen/events/request.h"
 
 /* A socket that connections are accepted from, or one without connections, or a set of connections
  * that threads wait for together. What comes is taken in the order in which it comes. */

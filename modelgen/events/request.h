@@ -1,0 +1,29 @@
+/* One request that a server answered: who took it, waited for it, and ended it. */
+#ifndef PERSIK_MODELGEN_EVENTS_REQUEST_H
+#define PERSIK_MODELGEN_EVENTS_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An event of a thread. */
+struct request_event {
+    size_t thread, number;
+};
+
+#define REQUEST_NO_EVENT ((struct request_event){SIZE_MAX, SIZE_MAX})
+
+static inline bool request_event_is_none(struct request_event event) {
+    return event.thread == SIZE_MAX;
+}
+
+struct request {
+    int source;                /* where it came from: index into the sources */
+    struct request_event take; /* the call that took it: accept(), or the first read() */
+    struct request_event wait; /* the call in which a thread waited for it; none: it was there */
+    struct request_event end;  /* the last write() of its answer */
+    uint64_t from_ns, to_ns;   /* came in between; the same: then */
+    uint64_t end_ns;           /* of its answer */
+};
+
+#endif
