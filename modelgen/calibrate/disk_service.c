@@ -405,6 +405,14 @@ static bool is_one_among_alike(const struct services *services, double *depths, 
     return fabs(gsl_stats_correlation(depths, 1, times, 1, n)) <= 2 / sqrt((double)n);
 }
 
+/* Had the device nearly always as many requests? */
+static bool is_always_as_full(const double *depths, size_t n, size_t deepest) {
+    size_t full = 0;
+    for (size_t i = 0; i < n; i++)
+        full += depths[i] == (double)deepest;
+    return 2 * full > n;
+}
+
 /* A device that always has as many requests tells nothing by its times, but by their order: of
  * servers side by side the later request is often done before the earlier one. How often, if times
  * are drawn anew from those that were measured, is held against how often it was. */
@@ -428,12 +436,13 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     size_t n = services.count;
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
+    bool always_full = is_always_as_full(depths, n, deepest);
     struct services first = services;
     first.count = n < ENOUGH_REQUESTS ? n : ENOUGH_REQUESTS;
     bool has_places = disk_service_has_places(disks);
     size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, has_places, depths, times);
     bool limited = servers < deepest || deepest < 2;
-    if (!limited && is_in_order(&services)) {
+    if (!limited && always_full && is_in_order(&services)) {
         servers = 1;
         limited = true;
     }

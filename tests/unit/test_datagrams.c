@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/events/datagrams.h"
+#include "modelgen/events/requests.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
