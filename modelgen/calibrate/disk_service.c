@@ -449,7 +449,8 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     if (alike && limited && servers > 1 && is_one_among_alike(&first, depths, times))
         servers = 1;
     own_times(&services, servers, depths, times);
-    struct disk_speed speed = {.servers = limited ? (double)servers : 0};
+    struct disk_speed speed = {.servers = limited ? (double)servers : 0,
+                               .always = always_full && deepest > 1 ? deepest : 0};
     if (speed.servers == 1 && has_places)
         write_distances(&services, times, &speed);
     speed.service_ns = dist_from_values(times, n, DIST_LIMIT); /* sorts them */

@@ -57,7 +57,9 @@ struct disk_speed {
      * arm takes longer the farther it is, and hardly any time where it goes on. None: not known. */
     size_t n_distances;
     struct disk_distance *distances; /* allocated */
-    char *evidence;                  /* allocated */
+    size_t always;  /* so many requests at once, more than one, it nearly always had, and so nothing
+                     * tells how long it takes with fewer; 0: that is not so */
+    char *evidence; /* allocated */
 };
 
 /* From all requests of the trace to `device`: of c servers that take them first come, first served,

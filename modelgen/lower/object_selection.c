@@ -535,6 +535,12 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].n_distances = speed.n_distances;
     writer->model->objects[object].distances = speed.distances;
     writer->model->objects[object].evidence = speed.evidence;
+    if (speed.always > 0)
+        notes_add(
+            writer->model,
+            "%s: it nearly always had %zu requests at once; with fewer threads than that each "
+            "may take another time: record once more with fewer",
+            writer->model->objects[object].name, speed.always);
     disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
     return object;

@@ -96,6 +96,14 @@ static void a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overta
     assert_speed(4, 8, 0, 0, "without limit");
 }
 
+static void whether_it_always_had_as_many_is_told(void **state) {
+    (void)state;
+    struct disk_speed full = speed_of(4, 1, 0), at_times = speed_of(4, 1, 200);
+    assert_true(full.always == 4 && at_times.always == 0);
+    free_speed(&full);
+    free_speed(&at_times);
+}
+
 static void requests_one_by_one_tell_of_one_server_only(void **state) {
     (void)state;
     assert_speed(1, 8, 50, 1, "never two at once");
@@ -195,6 +203,7 @@ int main(void) {
         cmocka_unit_test(the_servers_of_a_busy_device_are_counted),
         cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
         cmocka_unit_test(a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes),
+        cmocka_unit_test(whether_it_always_had_as_many_is_told),
         cmocka_unit_test(requests_outside_of_calls_are_counted),
         cmocka_unit_test(an_arm_takes_longer_the_farther_it_goes),
         cmocka_unit_test(what_goes_on_is_not_served_by_a_second_server),
