@@ -13,7 +13,7 @@
 #include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
-#include "cli/load.h"
+#include "cli/disturbance.h"
 #include "cli/options.h"
 #include "cli/placeholder.h"
 #include "cli/recorded.h"
@@ -399,13 +399,14 @@ static int run_once(struct validation *validation, const struct configuration *c
  * them can be converted; it counts where steady ones are asked for. */
 static bool is_disturbed(const struct validation *validation, const struct program_run *run,
                          int cores) {
-    return load_disturbed(run, cores) ||
+    return disturbance_matters(run, cores) ||
            (validation->options->steady && pace_slowdown(run->pace, cores) > PACE_DISTURBED);
 }
 
 /* The share of the run's cores that others had or kept from computing. */
 static double disturbance_of(const struct program_run *run, int cores) {
-    return load_share(run, cores) + fmax(pace_slowdown(run->pace, cores) - 1, 0); /* 0: no look */
+    return disturbance_share(run, cores) +
+           fmax(pace_slowdown(run->pace, cores) - 1, 0); /* 0: no look */
 }
 
 static bool may_repeat(struct validation *validation, int repetitions) {

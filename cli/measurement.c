@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/load.h"
+#include "cli/disturbance.h"
 
 static bool is_of(const struct measurement *measurement, const char *threads, int cores) {
     return measurement->cores == cores && strcmp(measurement->threads, threads) == 0;
@@ -208,7 +208,7 @@ static double used_share(const struct program_run *run, int cores) {
 }
 
 static double foreign_share(const struct program_run *run, int cores) {
-    return fmin(load_share(run, cores), 1);
+    return fmin(disturbance_share(run, cores), 1);
 }
 
 const struct range range_unknown = {NAN, NAN, NAN};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/load.h"
+#include "cli/disturbance.h"
 #include "host/busy.h"
 
 static const char stat[] = "cpu  1000 1000 1000 1000 1000 1000 1000 1000 0 0\n"
@@ -33,10 +33,10 @@ static void a_run_is_disturbed_by_more_than_a_twentieth_of_its_cores(void **stat
     (void)state;
     const uint64_t second = 1000000000;
     struct program_run run = {.run_ns = 10 * second, .foreign_ns = second};
-    assert_true(load_disturbed(&run, 1));
-    assert_false(load_disturbed(&run, 4));
+    assert_true(disturbance_matters(&run, 1));
+    assert_false(disturbance_matters(&run, 4));
     run = (struct program_run){.run_ns = second / 1000, .foreign_ns = 2 * second / 100};
-    assert_false(load_disturbed(&run, 1)); /* no more than the kernel's counts are wrong by */
+    assert_false(disturbance_matters(&run, 1)); /* no more than the kernel's counts are wrong by */
 }
 
 static void our_own_work_shows_in_the_busy_time(void **state) {

@@ -1,6 +1,6 @@
 /* Whether other processes disturbed a measured run. */
-#ifndef PERSIK_CLI_LOAD_H
-#define PERSIK_CLI_LOAD_H
+#ifndef PERSIK_CLI_DISTURBANCE_H
+#define PERSIK_CLI_DISTURBANCE_H
 
 #include <stdbool.h>
 
@@ -8,10 +8,10 @@
 
 /* The share of the run's cores that others had; 0 where that is no more than the kernel's counts
  * may be wrong by. */
-double load_share(const struct program_run *run, int cores);
+double disturbance_share(const struct program_run *run, int cores);
 
 /* Others had more than a twentieth of the run's cores, and more than the kernel's counts may be
  * wrong by. */
-bool load_disturbed(const struct program_run *run, int cores);
+bool disturbance_matters(const struct program_run *run, int cores);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/load.h"
+#include "cli/disturbance.h"
 
 #include "host/busy.h"
 
@@ -9,13 +9,13 @@ static double unsure_ns(int cores) {
     return TICKS_UNSURE * BUSY_TICK_NS * cores;
 }
 
-double load_share(const struct program_run *run, int cores) {
+double disturbance_share(const struct program_run *run, int cores) {
     if ((double)run->foreign_ns <= unsure_ns(cores))
         return 0;
     return (double)run->foreign_ns / ((double)run->run_ns * cores);
 }
 
-bool load_disturbed(const struct program_run *run, int cores) {
+bool disturbance_matters(const struct program_run *run, int cores) {
     double limit_ns = MAX_SHARE * (double)run->run_ns * cores;
     return (double)run->foreign_ns > limit_ns + unsure_ns(cores);
 }
