@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/command.h"
 #include "cli/nearest.h"
 #include "cli/options.h"
@@ -15,14 +16,13 @@
 
 /* ---- options ---- */
 
-enum { KEY_SCALE = 0xc000, MOST_SCALES = 64 };
+enum { KEY_SCALE = 0xc000 };
 
 struct what_if_options {
     struct common_options common;
     enum table_format format;
-    size_t n_scales;
-    char *texts[MOST_SCALES]; /* owned */
-    struct scale scales[MOST_SCALES];
+    struct changes changes;
+    struct scale *scales; /* what each of them is of a recorded run */
 };
 
 static const struct argp_option options_list[] = {
@@ -36,12 +36,11 @@ static const struct argp_option options_list[] = {
 
 static void add_scale(struct what_if_options *options, const char *argument) {
     struct error error;
-    if (options->n_scales == MOST_SCALES)
-        usage_error("--scale: at most %d at once", MOST_SCALES);
-    char *text = memory_strdup(argument);
-    if (scale_read(text, &options->scales[options->n_scales], &error) != 0)
-        usage_error("--scale: %s", error.text);
-    options->texts[options->n_scales++] = text;
+    if (changes_add_scale(&options->changes, argument, &error) != 0)
+        usage_error("%s", error.text);
+    if (options->changes.items[options->changes.count - 1].kind == CHANGE_SERVICE)
+        usage_error("--scale '%s': a recorded run knows disks by who waits for them: io:NAME",
+                    argument);
 }
 
 static error_t parse_what_if(int key, char *argument, struct argp_state *state) {
@@ -59,7 +58,7 @@ static error_t parse_what_if(int key, char *argument, struct argp_state *state) 
         usage_error("what-if takes no argument '%s': name the recording's folder with -i",
                     argument);
     case ARGP_KEY_END:
-        if (options->n_scales == 0)
+        if (options->changes.count == 0)
             usage_error("what if what? --scale 'parse=0.5' halves what parse() computes");
         return 0;
     default:
@@ -84,6 +83,28 @@ static const struct argp what_if_argp = {
 
 /* ---- the answer ---- */
 
+static enum scale_of scale_of(enum change_kind kind) {
+    switch (kind) {
+    case CHANGE_HOLD:
+        return SCALE_HOLDING;
+    case CHANGE_IO:
+        return SCALE_DEVICE;
+    case CHANGE_SLEEP:
+        return SCALE_SLEEPS;
+    default:
+        return SCALE_COMPUTING;
+    }
+}
+
+static struct scale *scales_of(const struct changes *changes) {
+    struct scale *scales = memory_alloc(changes->count, sizeof *scales);
+    for (size_t i = 0; i < changes->count; i++)
+        scales[i] = (struct scale){.of = scale_of(changes->items[i].kind),
+                                   .name = changes->items[i].name,
+                                   .factor = changes->items[i].value};
+    return scales;
+}
+
 static const char *const relations[] = {
     [SCALE_COMPUTING] = "computes in",
     [SCALE_SLEEPS] = "sleeps in",
@@ -94,7 +115,7 @@ static const char *const relations[] = {
 /* Does each change meet something? -1 and `error`: one does not; what it may have meant. */
 static int check_names(const struct what_if_options *options, const struct dependencies *all,
                        struct error *error) {
-    for (size_t i = 0; i < options->n_scales; i++) {
+    for (size_t i = 0; i < options->changes.count; i++) {
         const struct scale *scale = &options->scales[i];
         if (scale->n_steps > 0)
             continue;
@@ -120,7 +141,7 @@ static const struct table_column columns[] = {
 #define PARTED 0.05 /* of the time: what hangs on the order alone is worth a word */
 
 static void print_answer(const struct what_if_options *options, const struct critical_path *path,
-                         const struct dependencies *all, const struct prediction *predicted) {
+                         const struct dependencies *all, const struct what_if *predicted) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     table_add_number(table, path->checks.traced_ns, UNIT_TIME);
     table_add_number(table, predicted->as_recorded_ns, UNIT_TIME);
@@ -145,7 +166,7 @@ static int answer(struct what_if_options *options, const struct dependencies *al
     struct critical_path *path = critical_path_find(all, error);
     if (!path)
         return -1;
-    struct prediction predicted = critical_path_predict(all, options->scales, options->n_scales);
+    struct what_if predicted = critical_path_predict(all, options->scales, options->changes.count);
     int status = check_names(options, all, error);
     if (status == 0 && all->lost > 0)
         status = error_set(error,
@@ -169,12 +190,13 @@ int command_what_if(int argc, char **argv) {
     argp_parse(&what_if_argp, argc, argv, 0, NULL, &options);
     struct error error = {0};
     struct steps steps;
+    options.scales = scales_of(&options.changes);
     int status = steps_open(options.common.directory, &steps, &error);
     if (status == 0) {
         status = answer(&options, steps.all, &error);
         steps_close(options.common.directory, &steps);
     }
-    for (size_t i = 0; i < options.n_scales; i++)
-        free(options.texts[i]);
+    free(options.scales);
+    changes_free(&options.changes);
     return status == 0 ? 0 : command_failed(&error);
 }

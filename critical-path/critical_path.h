@@ -20,27 +20,23 @@
 
 enum scale_of {
     SCALE_COMPUTING, /* of a function and of what it calls */
-    SCALE_SLEEPS,    /* "sleep:NAME": of a function, the times that it sleeps */
-    SCALE_DEVICE,    /* "io:NAME": of a function, the times that it waits for disks */
-    SCALE_HOLDING,   /* "lock:NAME": whatever is done while the lock is held */
+    SCALE_SLEEPS,    /* of a function, the times that it sleeps */
+    SCALE_DEVICE,    /* of a function, the times that it waits for disks */
+    SCALE_HOLDING,   /* of a lock, whatever is done while it is held */
 };
 
 struct scale {
     enum scale_of of;
-    const char *name; /* points into the text that it was read from */
-    double factor;
-    size_t n_steps; /* that it applied to */
+    const char *name; /* the caller's */
+    double factor;    /* from 0 up */
+    size_t n_steps;   /* that it applied to */
 };
-
-/* Reads "NAME=FACTOR", "sleep:NAME=FACTOR" and so on. Cuts `text`, which must outlive it, in two.
- * -1 and `error`: there is no name, or the factor is no number, or below 0. */
-int scale_read(char *text, struct scale *scale, struct error *error);
 
 /* All names that a change of this kind may have, each once; their number in `*n`. The caller frees
  * the array, but not the names. */
 const char **scale_names(const struct dependencies *dependencies, enum scale_of of, size_t *n);
 
-struct prediction {
+struct what_if {
     double
         as_recorded_ns;  /* from the start of the work to its end, everything in the order it had */
     double unordered_ns; /* the same if locks that were free when they were taken, as most are, need
@@ -49,8 +45,8 @@ struct prediction {
 
 /* The time with these changes. Waits that nothing explains last as long as they did. Counts in
  * `n_steps` what each applied to. O(steps). */
-struct prediction critical_path_predict(const struct dependencies *dependencies,
-                                        struct scale *scales, size_t n);
+struct what_if critical_path_predict(const struct dependencies *dependencies, struct scale *scales,
+                                     size_t n);
 
 /* ---- what it hangs on ---- */
 

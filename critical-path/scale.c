@@ -1,5 +1,4 @@
 /* Changes of what steps take, and the time of the run with them. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,30 +6,6 @@
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
 #include "critical-path/longest_path.h"
-
-static const struct {
-    const char *prefix;
-    enum scale_of of;
-} prefixes[] = {{"sleep:", SCALE_SLEEPS}, {"io:", SCALE_DEVICE}, {"lock:", SCALE_HOLDING}};
-
-int scale_read(char *text, struct scale *scale, struct error *error) {
-    *scale = (struct scale){.of = SCALE_COMPUTING, .name = text};
-    for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
-        if (strncmp(text, prefixes[p].prefix, strlen(prefixes[p].prefix)) == 0) {
-            scale->of = prefixes[p].of;
-            scale->name = text + strlen(prefixes[p].prefix);
-        }
-    char *equals = strrchr(text, '='), *end = NULL;
-    if (!equals || equals <= scale->name)
-        return error_set(error, "'%s' is not NAME=FACTOR: 'parse=0.5' halves what parse() computes",
-                         text);
-    scale->factor = strtod(equals + 1, &end);
-    if (end == equals + 1 || *end != '\0' || !isfinite(scale->factor) || scale->factor < 0)
-        return error_set(error, "'%s': a factor is a number from 0 on: 0.5 halves, 0 takes away",
-                         text);
-    *equals = '\0';
-    return 0;
-}
 
 /* ---- what a change applies to ---- */
 
@@ -147,10 +122,10 @@ static double predict(const struct dependencies *all, struct changes *changes, b
     return end_ns;
 }
 
-struct prediction critical_path_predict(const struct dependencies *all, struct scale *scales,
-                                        size_t n) {
+struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales,
+                                     size_t n) {
     struct changes changes = changes_of(all, scales, n);
-    struct prediction prediction = {predict(all, &changes, true), predict(all, &changes, false)};
+    struct what_if prediction = {predict(all, &changes, true), predict(all, &changes, false)};
     free(changes.of_places);
     free(changes.of_objects);
     return prediction;

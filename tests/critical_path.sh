@@ -164,8 +164,8 @@ spoilt "a newer file" 'format version 2' make_newer
 spoilt "a file with a cycle" cycle make_cyclic
 spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"
-check "a negative factor is refused" refused 'from 0 on' what-if --scale main=-1 -i "$scratch/counter"
-check "a factor that is no number is refused" refused 'from 0 on' what-if --scale main=half -i "$scratch/counter"
+check "a negative factor is refused" refused 'from 0 up' what-if --scale main=-1 -i "$scratch/counter"
+check "a factor that is no number is refused" refused 'from 0 up' what-if --scale main=half -i "$scratch/counter"
 check "a what-if without a change is refused" refused 'what if what' what-if -i "$scratch/counter"
 check "a folder without a trace is refused" refused 'persik profile' critical-path -i "$scratch/nowhere"
 
