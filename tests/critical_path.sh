@@ -84,8 +84,12 @@ tried() {
     fi
 }
 
-# Do others want more cores than there are? Then sleeps end late, and here alone it is no fault of ours.
-busy_now() { awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg; }
+# Do others want cores, while nothing of ours runs? Then sleeps end late, and here alone it is no fault of ours.
+busy_now() {
+    { head -n 1 /proc/stat && sleep 0.5 && head -n 1 /proc/stat; } | awk '
+        { idle[NR] = $5 + $6; for (i = 2; i <= NF; i++) all[NR] += $i }
+        END { exit !(idle[2] - idle[1] < 0.9 * (all[2] - all[1])) }'
+}
 
 pipeline_path() {
     record stages three_stages 5000 10000 4000 100 && explains_itself &&
