@@ -62,7 +62,7 @@ CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c load/codec.c
+READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/disturbance.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
