@@ -12,8 +12,7 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 
-#define DIST_LIMIT   64
-#define SECTOR_BYTES 512
+#define DIST_LIMIT 64
 /* Distances are told apart in so many classes at most, each of at least so many requests: with
  * fewer its mean, of times that spread as much as they are long, would be unknown by a fifth. */
 #define DISTANCE_CLASSES  16
@@ -162,9 +161,12 @@ static struct services find_services(const struct disk_service *disks, uint32_t 
     for (size_t b = 0; b < disks->trace->n_blocks; b++) {
         const struct trace_block *block = &disks->trace->blocks[b];
         if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
-            *VECTOR_ADD(&services) = (struct service){
-                block->issued_ns,     block->completed_ns,   b,
-                alike ? alike[b] : 0, (double)block->sector, (double)block->bytes / SECTOR_BYTES};
+            *VECTOR_ADD(&services) = (struct service){block->issued_ns,
+                                                      block->completed_ns,
+                                                      b,
+                                                      alike ? alike[b] : 0,
+                                                      (double)block->sector,
+                                                      (double)block->bytes / DISK_SECTOR_BYTES};
     }
     return services;
 }

@@ -23,6 +23,9 @@ struct disk_service {
 struct disk_service disk_service_find(const struct trace *trace);
 void disk_service_free(struct disk_service *disks);
 
+/* In which the places of requests are counted. */
+#define DISK_SECTOR_BYTES 512.0
+
 /* Requests of one thread: indexes into trace->blocks. */
 struct disk_requests {
     const size_t *items;

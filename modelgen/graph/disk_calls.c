@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "modelgen/calibrate/disk_service.h"
 
-#define SECTOR_BYTES 512.0
-
 struct recorded_call {
     int node;
     uint64_t start_ns;
@@ -61,7 +59,7 @@ static void write_requests(const struct disk_service *disks, const struct record
     for (size_t i = 0; i < call->requests.n; i++) {
         const struct trace_block *block = &disks->trace->blocks[call->requests.items[i]];
         *VECTOR_ADD(values) = (double)block->sector;
-        *VECTOR_ADD(values) = block->bytes / SECTOR_BYTES;
+        *VECTOR_ADD(values) = block->bytes / DISK_SECTOR_BYTES;
         *VECTOR_ADD(values) = i > 0 && block->queued_ns < done_ns;
         done_ns = block->completed_ns;
     }
