@@ -1,8 +1,6 @@
 #include "modelgen/dependencies/wait_cause.h"
 
-/* A device is done before its interrupt wakes anybody; of two clocks that may look the other way
- * round. */
-#define CLOCKS_NS 20000u
+#include "modelgen/events/scheduling_events.h"
 
 /* ---- what the recorded calls tell ---- */
 
@@ -45,8 +43,8 @@ static struct telling tell_join(const struct run_state *run, uint32_t thread,
 static struct telling tell_bytes(const struct run_state *run, uint32_t thread, uint64_t now_ns) {
     struct giver sender = run->sender;
     sender.step = DEPENDENCIES_NONE;
-    return run->sender_until_ns + CLOCKS_NS >= now_ns ? tell(LINK_BYTES, sender, thread)
-                                                      : TELLS_NOTHING;
+    return run->sender_until_ns + SCHEDULING_CLOCKS_NS >= now_ns ? tell(LINK_BYTES, sender, thread)
+                                                                 : TELLS_NOTHING;
 }
 
 static struct telling tell_calls(struct run_state *run, uint32_t thread, uint64_t now_ns) {
@@ -201,7 +199,8 @@ static enum step_kind kind_without_waker(const struct run_state *run, uint32_t t
     bool in_interrupt = slice && slice->in_interrupt;
     if (call && is_over_by_time(call))
         return STEP_SLEEP;
-    if (device_waits_has(&run->devices, tid, since_ns, now_ns + CLOCKS_NS) ||
+    /* A device is done before its interrupt wakes anybody. */
+    if (device_waits_has(&run->devices, tid, since_ns, now_ns + SCHEDULING_CLOCKS_NS) ||
         (call && is_of_disk(call, in_interrupt)))
         return STEP_DEVICE;
     bool is_io = call && api_catalog[call->api].api_class == CLASS_IO;

@@ -8,6 +8,9 @@
 
 #include "formats/trace.h"
 
+/* Calls and what the scheduler did are told by two clocks, which differ by less than this. */
+#define SCHEDULING_CLOCKS_NS 20000u
+
 #define SCHEDULING_CORES 1024 /* what happens on cores above that is left out by who looks */
 
 /* At the same time in this order. */

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/scheduling_events.h"
 #include "modelgen/events/thread_states.h"
 
 /* A signal that was there already ends the wait at once: in less than this. */
 #define PENDING_NS 50000
-/* Who sends a signal wakes who waits for it in the same system call: in less than this, ... */
+/* Who sends a signal wakes who waits for it in the same system call: in less than this. */
 #define PROMPT_NS 5000000
-/* ... but calls and wake-ups are told by two clocks. */
-#define CLOCKS_NS 20000
 /* Sends that are looked at for one wait, back from its end. */
 #define MOST_SENDS 1000
 #define NO_SEND    SIZE_MAX
@@ -96,7 +95,7 @@ static size_t find_send(const struct trace *trace, const struct calls *sends, si
     const struct trace_thread *waiter = &trace->threads[wait->thread];
     const struct trace_record *record = &waiter->records[wait->record];
     uint64_t woken_ns = thread_states_woken(waiter, record->start_ns, wait->time_ns);
-    uint64_t last_ns = woken_ns ? woken_ns + CLOCKS_NS : wait->time_ns;
+    uint64_t last_ns = woken_ns ? woken_ns + SCHEDULING_CLOCKS_NS : wait->time_ns;
     uint64_t first_ns = record->start_ns;
     if (record->duration_ns < PENDING_NS)
         first_ns = 0;
