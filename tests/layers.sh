@@ -33,6 +33,7 @@ cli/prediction
 cli/sensitivity
 cli/validation
 cli/report
+cli/difference
 cli/commands
 cli/main'
 
