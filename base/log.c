@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 static enum log_level current_level = LOG_NORMAL;
 static bool progress_drawn;
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER; /* it is drawn beside runs */
 
 void log_set_level(enum log_level level) {
     current_level = level;
@@ -68,10 +70,8 @@ void log_debug(const char *format, ...) {
     va_end(arguments);
 }
 
-void progress_show(const char *what, double fraction) {
+static void draw_progress(const char *what, double fraction) {
     static struct timespec last;
-    if (current_level < LOG_NORMAL || !isatty(STDERR_FILENO))
-        return;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double since = (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
@@ -86,9 +86,18 @@ void progress_show(const char *what, double fraction) {
     progress_drawn = true;
 }
 
-void progress_end(void) {
-    if (!progress_drawn)
+void progress_show(const char *what, double fraction) {
+    if (current_level < LOG_NORMAL || !isatty(STDERR_FILENO))
         return;
-    dprintf(STDERR_FILENO, "\r\033[K");
+    pthread_mutex_lock(&progress_lock);
+    draw_progress(what, fraction);
+    pthread_mutex_unlock(&progress_lock);
+}
+
+void progress_end(void) {
+    pthread_mutex_lock(&progress_lock);
+    if (progress_drawn)
+        dprintf(STDERR_FILENO, "\r\033[K");
     progress_drawn = false;
+    pthread_mutex_unlock(&progress_lock);
 }

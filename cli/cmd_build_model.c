@@ -16,6 +16,7 @@
 #include "cli/quantity.h"
 #include "cli/refusal.h"
 #include "cli/scope.h"
+#include "cli/uncertainty.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
@@ -365,6 +366,13 @@ static void print_refills(const struct model *model) {
     }
 }
 
+/* What more runs would tell. */
+static void print_unknown(const struct model *model) {
+    if (!uncertainty_knows_spread(model))
+        printf("%sby how much runs differ is not known: intervals suppose 5 %%\n",
+               isfinite(model->perturbation) ? "" : "what the probes cost and ");
+}
+
 static void print_summary(const struct model *model) {
     printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
@@ -373,9 +381,10 @@ static void print_summary(const struct model *model) {
     if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
         printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
                100 * (model->cpu_correction - 1));
-    if (model->cpu_spread > 0)
+    if (uncertainty_knows_spread(model))
         printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
     printf("\n");
+    print_unknown(model);
     if (scope_is_single(model))
         printf("the program has one thread: there are none to have more of\n");
     print_waiting(model);

@@ -523,7 +523,7 @@ static FILE *open_log(const char *path) {
 }
 
 static int measure_all(struct validation *validation, struct error *error) {
-    if (rerun_check_input(error) < 0 || warm_up(validation, error) < 0)
+    if (rerun_keep_input(error) < 0 || warm_up(validation, error) < 0)
         return -1;
     const char *path = validation->options->measurements;
     FILE *log = NULL;
