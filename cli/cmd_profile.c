@@ -11,6 +11,7 @@
 #include "cli/stages.h"
 #include "cli/workspace.h"
 #include "host/rerun.h"
+#include "host/runs.h"
 #include "host/served_run.h"
 #include "tracer/tracer.h"
 
@@ -75,9 +76,22 @@ struct first_run {
     struct pace_reading pace;
 };
 
+/* As far as it is known before the first run. */
+static size_t expected_runs(const struct record_options *options, const struct first_run *first) {
+    struct trace_stage traced = {.first = &first->end,
+                                 .plain_runs = options->plain_runs,
+                                 .evictions = record_evicts(options)};
+    return stage_expected_runs(&traced, 0);
+}
+
 static int sample(const struct record_options *options, const char *directory,
                   struct first_run *first, struct error *error) {
-    log_note("first run: sampling");
+    size_t n = expected_runs(options, first);
+    runs_expect(n);
+    if (options->plain_runs == PLAIN_RUNS_IF_UNCLEAR)
+        log_note("first run of at most %zu: sampling", n);
+    else
+        log_note("first run: sampling");
     struct sample_stage stage = {.program = options->program,
                                  .directory = directory,
                                  .rate_hz = options->rate_hz,
