@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,14 @@ void log_set_level(enum log_level level) {
 
 enum log_level log_get_level(void) {
     return current_level;
+}
+
+/* Past the stream, as progress is. */
+static void set_colour(const char *code) {
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool wanted = !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
+    if (wanted && isatty(STDERR_FILENO))
+        dprintf(STDERR_FILENO, "\033[%sm", code);
 }
 
 /* Where both outputs are one file, what was printed before comes first, not in its middle. */
@@ -57,7 +66,9 @@ void log_note(const char *format, ...) {
 void log_warning(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    set_colour("33"); /* yellow */
     print_line("persik: warning: ", format, arguments);
+    set_colour("0");
     va_end(arguments);
 }
 

@@ -18,6 +18,7 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/drawing.h"
 #include "cli/text/quantity.h"
+#include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
@@ -134,7 +135,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
 
 static const struct argp build_argp = {
     .options = options_list,
@@ -464,8 +466,10 @@ static int save_decisions(struct decision_log *decisions, const char *directory,
 }
 
 static void tell(const struct build_options *options, const struct model *model) {
-    if (!options->modelgen.passes.dump_after)
+    if (!options->modelgen.passes.dump_after) {
+        text_page_begin();
         print_summary(model);
+    }
     warn_of_checks(model);
     log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
              options->common.directory, WORKSPACE_MODEL);

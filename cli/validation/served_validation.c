@@ -389,6 +389,7 @@ static void print_text(const struct session *session, const struct table *table,
 
 static void print(const struct session *session, bool *no_figures) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    TABLE_SPARE(table, "measured_response_ns", "predicted_response_ns", "response_error");
     for (size_t i = 0; i < session->configurations.count; i++) {
         add_row(table, &session->configurations.items[i]);
         *no_figures |= session->configurations.items[i].prediction.no_figures != NULL;
