@@ -26,10 +26,11 @@ SAN         := $(SAN_$(VARIANT))
 
 WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
-CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN)
+# EXTRA_CFLAGS, EXTRA_LDFLAGS: whoever packages persik has flags of his own.
+CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN) $(EXTRA_CFLAGS)
 # Stacks are for a few calls; sanitizers take more of them.
 FRAMES_release := -Wframe-larger-than=16384
-LDFLAGS  := $(SAN)
+LDFLAGS  := $(SAN) $(EXTRA_LDFLAGS)
 LDLIBS   := -ljansson -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
 
@@ -80,11 +81,13 @@ TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
 .PHONY: all help tests mutators fuzzers samples monitors demo bench docs check check-asan check-ubsan check-tsan \
-        install install-command install-library uninstall format format-check tidy tidy-quick compile_commands.json clean
+        products install install-command install-library uninstall deb format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
+COMPLETION := $(addprefix $(B)/completion/,persik _persik persik.fish)
 PRODUCTS  := $(addprefix $(B)/,persik libpersik-probe.so persik-analyze libpersiksim.so libpersiksim.a)
-all: $(PRODUCTS) $(COMPLETION) samples ## everything
+products: $(PRODUCTS) $(COMPLETION) # what is installed
+all: products samples ## everything
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
@@ -132,7 +135,6 @@ $(B)/libpersiksim.a: $(SIM_OBJ)
 	@rm -f $@; $(AR) rcs $@ $(B)/pic/persiksim.o
 
 # What can be completed is the same text for each shell; fish has it in quotes, for sh.
-COMPLETION := $(addprefix $(B)/completion/,persik _persik persik.fish)
 $(B)/completion/persik: cli/completion/words.sh cli/completion/bash.sh
 	@mkdir -p $(@D)
 	@cat $^ >$@
@@ -322,6 +324,16 @@ uninstall: ## removes what install put there
 	    $(COMPLETIONS:%=$(DEST)/share/%)
 	for name in $$($(call names_in,$(MAN3))); do rm -f $(DEST)/share/man/man3/$$name.3; done
 	rm -rf $(DEST)/lib/persik
+
+# In a copy of what git knows, so that nothing is left among the sources.
+DEB := build/deb/persik-$(VERSION)
+deb: ## Debian packages, in build/deb; bench/package.sh tries them in a fresh Debian
+	@sh ./install-deps.sh
+	@rm -rf build/deb && mkdir -p $(DEB)
+	@git ls-files -z | xargs -0 cp --parents -t $(DEB)
+	@cd $(DEB) && DEB_BUILD_OPTIONS=parallel=$(JOBS) dpkg-buildpackage -b -us -uc
+	@lintian --fail-on error,warning build/deb/persik_$(VERSION)_*.changes
+	@ls build/deb/*.deb
 
 clean: ## removes build/
 	rm -rf build compile_commands.json
