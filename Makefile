@@ -31,7 +31,7 @@ CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN) $(EXTRA_CFLAGS)
 # Stacks are for a few calls; sanitizers take more of them.
 FRAMES_release := -Wframe-larger-than=16384
 LDFLAGS  := $(SAN) $(EXTRA_LDFLAGS)
-LDLIBS   := -ljansson -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
+LDLIBS   := -ljansson -liberty -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
 
 # Clang's headers are third-party: -isystem keeps their warnings out of our -Werror.

@@ -34,6 +34,7 @@ cli/prediction
 cli/sensitivity
 cli/validation
 cli/report
+cli/difference
 cli/commands
 cli/main'
 
