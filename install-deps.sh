@@ -13,6 +13,8 @@ packages="$packages clang-format-14 clang-tidy-14"
 packages="$packages g++ libbz2-dev zlib1g-dev libevent-dev"
 # For bench/slow-disk.sh.
 packages="$packages libfuse3-dev"
+# For make deb, bench/package.sh, and the shells that persik is completed in.
+packages="$packages debhelper lintian mmdebstrap zsh fish"
 
 missing=
 for package in $packages; do
