@@ -279,7 +279,7 @@ static int apply_names(const struct thread_choice *choice, const struct model *m
             return error_set(error, "--threads: the model has no pool '%s': name one of %s",
                              choice->names[i], pools);
         }
-        if (model->pools[pool].per_task)
+        if (model->pools[pool].per_task && !model->pools[pool].scales)
             return error_set(error,
                              "--threads: a thread of %s is made for each task, so that their "
                              "number follows the load: leave it out",

@@ -400,7 +400,8 @@ struct pool {
     bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
     bool with_creator;     /* its first thread is the one that creates them, at work */
     bool per_task;         /* its creator makes one for each task, which becomes that thread's: as
-                            * many as are needed, whatever `threads` says */
+                            * many as are needed, whatever `threads` says. With `scales`, permits
+                            * that follow `threads` are the limit of those that live */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */

@@ -98,6 +98,14 @@ static bool shares_rounds(const struct peg_builder *builder, int pool, int team,
            source_context_in_loop(builder->in->trace, made_at, loop);
 }
 
+/* Does the loop make all threads of a pool of which only so many live at a time? How many these
+ * are, or may be, does not tell how often it goes round. */
+static bool makes_all(const struct peg_builder *builder, int team, const struct facts_loop *loop) {
+    const struct thread_pool *pool = &builder->in->pools->pools[team];
+    return pool->limit && pool->creation_context != TRACE_NO_CONTEXT &&
+           source_context_in_loop(builder->in->trace, pool->creation_context, loop);
+}
+
 /* Does the answer that ends the loop decide where the edge's threads go round or leave? Not where
  * they come once to the loop and do so at another place, by as many rounds as they made. */
 static bool is_told_by_answer(const struct peg_builder *builder, const struct peg_edge *draft,
@@ -116,7 +124,7 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
     size_t index = 0;
     const struct facts_loop *loop = *in_loop = common_loop(builder, draft, &index);
     const struct stream_result *streams = builder->in->streams;
-    if (!loop || streams->loop_is_tokens[from->pool][index] ||
+    if (!loop || streams->loop_is_tokens[from->pool][index] || makes_all(builder, team, loop) ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
     bool drained = loop->bound == BOUND_SHARED && !is_told_by_answer(builder, draft, index);

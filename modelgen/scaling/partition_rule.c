@@ -17,6 +17,9 @@
 /* That a command for each thread is a part of a total: else more threads would do more work. */
 #define COMMANDS_CONFIDENCE 0.8
 
+/* That it is the limit of those alive which the program was asked for. */
+#define LIMIT_CONFIDENCE 0.9
+
 static bool is_scaled(const struct scaling *scaling) {
     return scaling->share > 0 || scaling->growth > 0;
 }
@@ -425,8 +428,28 @@ static void decide_from_trace(const struct subject *subject, const char *without
     notes_add(model, "%s: %s", pool->name, pool->rule);
 }
 
+/* Is there as much of something as the pool has threads? */
+static bool is_amount(const struct model *model, int pool) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        for (size_t t = 0; t < model->objects[o].amount.n_terms; t++)
+            if (model->objects[o].amount.terms[t].pool == pool)
+                return true;
+    return false;
+}
+
+/* However many of its threads may live at a time: all together are as many, and each does its part.
+ */
+static void decide_limited(const struct subject *subject) {
+    set_rule(&subject->model->pools[subject->pool], PARTITION_SHARED, LIMIT_CONFIDENCE,
+             memory_format("%s (one thread for each piece, %zu in all; --threads is how many may "
+                           "live at a time)",
+                           rule_texts[PARTITION_SHARED], subject->from->n_threads));
+}
+
 static void decide_none(const struct subject *subject) {
-    const char *none = rule_texts[PARTITION_NONE], *why = subject->from->fixed;
+    const char *none = rule_texts[PARTITION_NONE];
+    const char *why = subject->from->limit ? "so many live at a time as what is not told allows"
+                                           : subject->from->fixed;
     set_rule(&subject->model->pools[subject->pool], PARTITION_NONE, 1,
              why ? memory_format("%s (%s)", none, why) : memory_strdup(none));
 }
@@ -499,8 +522,12 @@ static void decide(const struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
     const struct thread_pool *from = subject->from;
-    if (!pool->scales) {
-        decide_none(subject);
+    if (!pool->scales || from->limit) {
+        pool->scales = pool->scales && is_amount(model, subject->pool);
+        if (pool->scales)
+            decide_limited(subject);
+        else
+            decide_none(subject);
         return;
     }
     prepare(subject);

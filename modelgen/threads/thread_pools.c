@@ -11,6 +11,7 @@
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
+#include "modelgen/threads/alive_limit.h"
 #include "modelgen/threads/pipeline_stages.h"
 #include "modelgen/threads/task_threads.h"
 
@@ -186,8 +187,8 @@ static struct told *ask_source(const struct trace *trace, const struct facts *fa
     bool any_follows = false;
     for (size_t i = 0; facts && i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creation_context == TRACE_NO_CONTEXT)
-            continue;
+        if (pool->creation_context == TRACE_NO_CONTEXT || pool->limit)
+            continue; /* a loop that makes all of them tells how many there are in all */
         find_creation(&trace->contexts[pool->creation_context], facts, &told[i]);
         if (told[i].count)
             read_count(&told[i], pool);
@@ -234,6 +235,11 @@ static bool more_likely_asked_for(const struct thread_pool *pool, const struct t
     return pool->cpu_ns > other->cpu_ns;
 }
 
+/* Do as many live as there are tasks or clients? */
+static bool follows_load(const struct thread_pool *pool) {
+    return (pool->per_task && !pool->limit) || pool->per_connection;
+}
+
 /* A pool with bounds shows the thread count only where none without does: of several, the
  * largest. MODEL_NONE: there is none. */
 static int find_busiest(const struct thread_pools *pools, const struct told *told,
@@ -241,7 +247,7 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
     int best = MODEL_NONE;
     for (size_t i = 0; i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creator < 0 || pool->per_task || pool->per_connection || told[i].fixed ||
+        if (pool->creator < 0 || follows_load(pool) || told[i].fixed ||
             (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
@@ -259,8 +265,12 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
                         const struct thread_pool *busiest, double asked) {
-    if (pool->per_task || pool->per_connection)
+    if (follows_load(pool))
         return;
+    if (pool->limit) {
+        pool->scales = asked == pool->size;
+        return;
+    }
     if (pool->team && pool->team->is_default) {
         pool->scales = true;
         pool->why = "its parallel region takes the usual number of threads";
@@ -361,6 +371,22 @@ static void find_task_pools(const struct trace *trace, struct thread_pools *pool
     free(made_for);
 }
 
+/* Where no task is seen, but that so many may live at a time, each is a task. */
+static void find_limits(const struct trace *trace, struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        struct thread_pool *pool = &pools->pools[p];
+        if (pool->team || pool->with_creator || pool->per_task || pool->per_connection)
+            continue;
+        struct alive_limit limit = alive_limit_of(trace, pool->threads, pool->n_threads);
+        if (limit.most == 0)
+            continue;
+        pool->per_task = true;
+        pool->limit = limit.object;
+        pool->size = limit.most;
+        pool->why = "at most so many live at a time, whatever their number in all";
+    }
+}
+
 /* ---- the pools ---- */
 
 /* Per thread: the number of its pool, were there no stages. */
@@ -435,6 +461,7 @@ struct thread_pools thread_pools_find(const struct trace *trace, const struct te
     pools.pools = list.items;
     pools.n_pools = list.count;
     find_task_pools(trace, &pools);
+    find_limits(trace, &pools);
     decide_scaling(trace, facts, &pools);
     return pools;
 }
