@@ -263,6 +263,17 @@ void edge_scaling_note_hidden(const struct peg_builder *builder, int pool) {
     }
 }
 
+/* Is it in a round of a loop of which there are fewer with more threads? Such a round is about as
+ * many items as there are threads, or a multiple of them. */
+static bool is_in_shared_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
+                                int team) {
+    size_t index = 0;
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    int pool = builder->nodes.items[draft->from].pool;
+    return loop && loop->bound == BOUND_SHARE && pool != team && builder->loop_is_visible[index] &&
+           shares_rounds(builder, pool, team, loop);
+}
+
 struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
@@ -275,7 +286,7 @@ struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_ed
     struct source_split split =
         source_split_between(&source, pool->start_routine, from->context, to->context);
     scaling.share = pool->scales ? split.share : 0;
-    scaling.growth = split.growth;
+    scaling.growth = split.may_grow && is_in_shared_rounds(builder, draft, team) ? 1 : split.growth;
     if (scaling.share > 0 || scaling.growth > 0)
         scaling.pool = team;
     if (scaling.share > 0 || !builder->in->facts)
