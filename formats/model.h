@@ -402,6 +402,7 @@ struct pool {
     bool per_task;         /* its creator makes one for each task, which becomes that thread's: as
                             * many as are needed, whatever `threads` says. With `scales`, permits
                             * that follow `threads` are the limit of those that live */
+    bool kept;  /* created again, its threads are the same ones: those of an OpenMP team */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */

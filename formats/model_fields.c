@@ -216,6 +216,7 @@ static const struct field pool_fields[] = {
     FLAG(pool, at_start),
     FLAG(pool, with_creator),
     FLAG(pool, per_task),
+    FLAG(pool, kept),
     FLAG(pool, awake),
     NUMBER(pool, sleep_cpu_ns, 0),
     {AT(pool, entry), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},

@@ -53,6 +53,7 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
         pool->at_start = from->creator < 0;
         pool->with_creator = from->with_creator && !from->team;
         pool->per_task = from->per_task;
+        pool->kept = from->team;
         pool->awake = from->team && from->team->spins;
         pool->sleep_cpu_ns = from->team ? from->team->sleep_cpu_ns : 0;
     }
