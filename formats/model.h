@@ -413,6 +413,8 @@ struct pool {
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
     char *one_thread;         /* why one thread goes another way than the recorded ones; NULL */
+    char *tree; /* where its threads make each other, each for a part of its own work; NULL: they do
+                 * not */
     double given_ns; /* with an unknown rule: its threads go on for so long, whatever they do in it;
                       * 0: not that is known */
     /* Of what others had in a core's cache, exp(-displaces_per_ns * t) is left when one of these

@@ -449,8 +449,9 @@ static void decide_limited(const struct subject *subject) {
 
 static void decide_none(const struct subject *subject) {
     const char *none = rule_texts[PARTITION_NONE];
-    const char *why = subject->from->limit ? "so many live at a time as what is not told allows"
-                                           : subject->from->fixed;
+    const char *why = subject->from->limit     ? "so many live at a time as what is not told allows"
+                      : subject->from->in_tree ? subject->from->why
+                                               : subject->from->fixed;
     set_rule(&subject->model->pools[subject->pool], PARTITION_NONE, 1,
              why ? memory_format("%s (%s)", none, why) : memory_strdup(none));
 }

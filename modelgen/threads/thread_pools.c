@@ -82,9 +82,10 @@ static int pool_size(const struct trace *trace, const struct thread_pool *pool,
 struct told {
     const struct facts_creation *creation; /* NULL: nothing */
     const struct facts_count *count;       /* NULL: one for each thread, and no more */
-    bool fixed;                            /* it is the same whatever the thread count */
-    int most, least;                       /* 0: no such bound */
-    double factor, offset;                 /* of the thread count */
+    bool is_single;        /* the source makes one there, in no loop over threads that it shows */
+    bool fixed;            /* it is the same whatever the thread count */
+    int most, least;       /* 0: no such bound */
+    double factor, offset; /* of the thread count */
 };
 
 static bool is_bounded(int least, int most) {
@@ -116,10 +117,13 @@ static void find_creation(const struct trace_context *context, const struct fact
                           struct told *told) {
     for (size_t c = 0; c < facts->n_creations; c++) {
         const struct facts_creation *creation = &facts->creations[c];
-        if (creation->object != ON_THREAD || !creation->per_thread)
+        if (creation->object != ON_THREAD)
             continue;
         for (size_t f = 0; f < context->n_frames; f++)
             if (source_frame_is_at(&context->frames[f], &creation->place)) {
+                told->is_single |= !creation->per_thread;
+                if (!creation->per_thread)
+                    break;
                 told->creation = creation;
                 told->count = count_of(context, f, creation);
                 return;
@@ -240,6 +244,11 @@ static bool follows_load(const struct thread_pool *pool) {
     return (pool->per_task && !pool->limit) || pool->per_connection;
 }
 
+/* One thread, where the source shows that one is made: no run with more would make more of them. */
+static bool is_alone(const struct thread_pool *pool, const struct told *told) {
+    return told->is_single && !told->creation && pool->n_threads == 1;
+}
+
 /* A pool with bounds shows the thread count only where none without does: of several, the
  * largest. MODEL_NONE: there is none. */
 static int find_busiest(const struct thread_pools *pools, const struct told *told,
@@ -247,8 +256,8 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
     int best = MODEL_NONE;
     for (size_t i = 0; i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creator < 0 || follows_load(pool) || told[i].fixed ||
-            (any_from_source && !told[i].creation))
+        if (pool->creator < 0 || follows_load(pool) || is_alone(pool, &told[i]) || pool->in_tree ||
+            told[i].fixed || (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
         bool bounded = is_bounded(told[i].least, told[i].most);
@@ -265,8 +274,12 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
                         const struct thread_pool *busiest, double asked) {
-    if (follows_load(pool))
+    if (follows_load(pool) || pool->in_tree)
         return;
+    if (is_alone(pool, told)) {
+        pool->why = "the source makes one, in no loop over a number of threads";
+        return;
+    }
     if (pool->limit) {
         pool->scales = asked == pool->size;
         return;
@@ -296,10 +309,42 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
         pool->offset = told->offset;
     }
     pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
+    pool->in_tree = pool->divides_work;
     pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
                 : told->creation   ? "created in a loop over the thread count"
                                    : "as many threads as the busiest pool";
+}
+
+/* ---- trees of threads ---- */
+
+static const struct trace_frame *maker(const struct trace *trace, const struct thread_pool *pool) {
+    const struct trace_context *calls = pool->creation_context == TRACE_NO_CONTEXT
+                                            ? NULL
+                                            : &trace->contexts[pool->creation_context];
+    return calls && calls->n_frames > 0 ? &calls->frames[0] : NULL;
+}
+
+/* Are both made in one place for the same routine? */
+static bool are_made_alike(const struct trace *trace, const struct thread_pool *a,
+                           const struct thread_pool *b) {
+    const struct trace_frame *x = maker(trace, a), *y = maker(trace, b);
+    return x && y && x->line == y->line && strcmp(x->function, y->function) == 0 &&
+           strcmp(a->start_routine, b->start_routine) == 0;
+}
+
+/* Threads that make others as they were made themselves, and that no filter could show as one pool:
+ * each has a pool of its own, and none of these is what --threads means. */
+static void find_trees(const struct trace *trace, struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        struct thread_pool *pool = &pools->pools[p];
+        struct thread_pool *above = pool->creator < 0 ? NULL : &pools->pools[pool->creator];
+        for (size_t q = 0; above && are_made_alike(trace, pool, above) && q < pools->n_pools; q++)
+            pools->pools[q].in_tree |= are_made_alike(trace, pool, &pools->pools[q]);
+    }
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].in_tree)
+            pools->pools[p].why = "its threads make each other, each for a part of its work";
 }
 
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
@@ -462,6 +507,7 @@ struct thread_pools thread_pools_find(const struct trace *trace, const struct te
     pools.n_pools = list.count;
     find_task_pools(trace, &pools);
     find_limits(trace, &pools);
+    find_trees(trace, &pools);
     decide_scaling(trace, facts, &pools);
     return pools;
 }
