@@ -455,6 +455,19 @@ static int takes_one_of_each(const struct peg_builder *builder, int taker,
                : MODEL_NONE;
 }
 
+/* The pool of which so many may live at a time as there are permits, of which this node takes all,
+ * one by one: it waits until none lives. MODEL_NONE: none. */
+static int takes_all_permits(const struct peg_builder *builder, const struct node *node) {
+    if (node->kind != NODE_ACQUIRE)
+        return MODEL_NONE;
+    const struct linear *amount = &builder->model->objects[node->object].amount;
+    int pool = amount->n_terms == 1 ? amount->terms[0].pool : MODEL_NONE;
+    return pool != MODEL_NONE && builder->in->pools->pools[pool].limit &&
+                   lround(dist_mean(&node->stays)) + 1 == builder->in->pools->pools[pool].size
+               ? pool
+               : MODEL_NONE;
+}
+
 void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
                         struct node *node, struct edge *edge) {
     int team = team_of(builder, draft);
@@ -472,6 +485,8 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
     int giver = MODEL_NONE;
     if (rounds.pool == MODEL_NONE && !loop)
         giver = takes_one_of_each(builder, draft->from, node);
+    if (rounds.pool == MODEL_NONE && giver == MODEL_NONE)
+        giver = takes_all_permits(builder, node);
     if (giver != MODEL_NONE) {
         node->stays_scaling = (struct scaling){.pool = giver, .growth = 1, .less = 1};
         return;

@@ -42,6 +42,10 @@ static struct gift last_gift(const struct trace_thread *thread) {
     return (struct gift){0};
 }
 
+bool alive_limit_is_given_back(const struct trace_thread *thread, uint64_t object) {
+    return last_gift(thread).object == object;
+}
+
 /* ---- permits that are out ---- */
 
 enum change { GIVEN_BACK, WAITED_FOR, TAKEN }; /* at one time, in this order */

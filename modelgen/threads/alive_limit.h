@@ -4,6 +4,10 @@
 #ifndef PERSIK_MODELGEN_THREADS_ALIVE_LIMIT_H
 #define PERSIK_MODELGEN_THREADS_ALIVE_LIMIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "formats/trace.h"
 
 struct alive_limit {
@@ -14,5 +18,8 @@ struct alive_limit {
 
 /* The limit of the trace's threads with these indexes, which are of one start routine. */
 struct alive_limit alive_limit_of(const struct trace *trace, const size_t *threads, size_t n);
+
+/* Did the thread give its permit back? The end of the program may have come first. */
+bool alive_limit_is_given_back(const struct trace_thread *thread, uint64_t object);
 
 #endif
