@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "formats/model.h"
+#include "modelgen/events/call_sites.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
@@ -333,13 +334,35 @@ static bool are_made_alike(const struct trace *trace, const struct thread_pool *
            strcmp(a->start_routine, b->start_routine) == 0;
 }
 
+static bool leads_to(const struct trace_context *calls, const char *function) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (strcmp(calls->frames[f].function, function) == 0)
+            return true;
+    return false;
+}
+
+/* Do the pool's creators make its threads by the calls by which they were made themselves, but for
+ * the function with which they begin? A wrapper that both happen to use is not enough. */
+static bool are_made_by_the_same_calls(const struct trace *trace, const struct thread_pool *pool,
+                                       const struct thread_pool *above) {
+    if (!are_made_alike(trace, pool, above))
+        return false;
+    const struct trace_context *calls = &trace->contexts[pool->creation_context];
+    size_t own = call_sites_own_frames(calls);
+    bool same = own > 1;
+    for (size_t f = 0; same && f + 1 < own; f++)
+        same = leads_to(&trace->contexts[above->creation_context], calls->frames[f].function);
+    return same;
+}
+
 /* Threads that make others as they were made themselves, and that no filter could show as one pool:
  * each has a pool of its own, and none of these is what --threads means. */
 static void find_trees(const struct trace *trace, struct thread_pools *pools) {
     for (size_t p = 0; p < pools->n_pools; p++) {
         struct thread_pool *pool = &pools->pools[p];
         struct thread_pool *above = pool->creator < 0 ? NULL : &pools->pools[pool->creator];
-        for (size_t q = 0; above && are_made_alike(trace, pool, above) && q < pools->n_pools; q++)
+        for (size_t q = 0;
+             above && are_made_by_the_same_calls(trace, pool, above) && q < pools->n_pools; q++)
             pools->pools[q].in_tree |= are_made_alike(trace, pool, &pools->pools[q]);
     }
     for (size_t p = 0; p < pools->n_pools; p++)

@@ -9,8 +9,6 @@
 
 #include "work.h"
 
-enum { REQUESTS = 800 };
-
 static sem_t may_live;
 static atomic_uint_fast64_t answers;
 
@@ -21,12 +19,12 @@ static void *answer(void *arg) {
 }
 
 int main(int argc, char **argv) {
-    int limit = argc > 1 ? atoi(argv[1]) : 2;
+    int limit = argc > 1 ? atoi(argv[1]) : 2, requests = argc > 2 ? atoi(argv[2]) : 800;
     pthread_attr_t detached;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     sem_init(&may_live, 0, (unsigned)limit);
-    for (int request = 0; request < REQUESTS; request++) {
+    for (int request = 0; request < requests; request++) {
         pthread_t id;
         sem_wait(&may_live);
         if (pthread_create(&id, &detached, answer, (void *)(intptr_t)request))
