@@ -4,7 +4,7 @@
 set -eu
 
 packages="gcc libc6-dev make pkg-config
-    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev libiberty-dev
     clang-14 libclang-14-dev llvm-14-dev
     graphviz gnuplot-nox libcmocka-dev libglib2.0-dev libxml2-utils xz-utils zstd jq dwz"
 # For the source checks of .ci/run.

@@ -1,6 +1,7 @@
-/* The `persik` command: options in, tables out. One file per subcommand (cmd_*.c); what they share
- * is in options, workspace, sweep, table, quantity, assertion, measure and places. main.c
- * dispatches; open it first. */
+/* The `persik` command: options in, tables out. main.c dispatches, commands/ has one file per
+ * subcommand. What these share, from below: text/ (quantities, names, tables), arguments/,
+ * recording/ (programs are run, folders filled), prediction/ (a model is asked), sensitivity/ (a
+ * changed one is), validation/ (real runs beside it), report/. */
 #ifndef PERSIK_CLI_COMMAND_H
 #define PERSIK_CLI_COMMAND_H
 
@@ -33,6 +34,7 @@ int command_recommend(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_load(int argc, char **argv);
 int command_graph(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_critical_path(int argc, char **argv);
 int command_what_if(int argc, char **argv);

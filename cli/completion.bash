@@ -17,7 +17,7 @@ _persik_parts() {
 
 _persik() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if report export help"
+    local commands="profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if diff report export help"
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --version --help" -- "$word")
