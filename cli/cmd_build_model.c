@@ -322,6 +322,21 @@ static int check_untraced(struct model *model, const struct own_run *own_run, st
     return 0;
 }
 
+/* The same of the runs that had one core only, which tell what several cost each other. */
+static int compare_one_core(struct model *model, const struct own_run *own_run,
+                            struct error *error) {
+    const struct sim_config config = {.seed = 1, .cores = 1};
+    struct sim_result result;
+    if (own_run->trace->meta.n_one_core == 0 || own_run->measured.requests > 0)
+        return 0;
+    if (sim_predict(model, &config, &result, error) < 0)
+        return -1;
+    if (!refusal_is_due(&result))
+        modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+    sim_result_free(&result);
+    return 0;
+}
+
 static double relative_error(const struct model_check *check) {
     return check->simulated / check->measured - 1;
 }
@@ -471,6 +486,8 @@ static int check_and_save(const struct build_options *options, const struct reco
     modelgen_correct(model, recording->trace, &recording->reload_costs);
     if (status == 0)
         status = check_untraced(model, own_run, error);
+    if (status == 0)
+        status = compare_one_core(model, own_run, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)

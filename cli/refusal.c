@@ -13,6 +13,8 @@
 
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores) {
+    if (model->asks_cores && cores != model->machine.cores)
+        return memory_strdup(model->asks_cores);
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
         if (pool->given_ns > 0 &&

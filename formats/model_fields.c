@@ -317,6 +317,8 @@ static const struct field model_fields[] = {
     NUMBER(model, plain_cpu_spread, 0),
     NUMBER(model, foreign_share, 0),
     NUMBER(model, throttled_share, 0),
+    NUMBER(model, one_core_cpu, 0),
+    TEXT(model, asks_cores),
     NUMBER(model, lost_events, 0),
     {AT(model, machine), .type = FIELD_RECORD, .required = true, .record = &machine_record},
     LIST(model, objects, object_record),

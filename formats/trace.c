@@ -31,6 +31,8 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->loss);
     free(meta->elsewhere.handlers);
     free(meta->untraced);
+    free(meta->one_core);
+    free(meta->asks_cores);
 }
 
 void trace_free(struct trace *trace) {

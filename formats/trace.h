@@ -215,6 +215,9 @@ struct trace_meta {
     struct pace_reading pace; /* how fast its cores were; the fastest pieces are of all runs */
     size_t n_untraced;
     struct trace_plain_run *untraced; /* the plain runs */
+    size_t n_one_core;                /* 0: not made */
+    struct trace_plain_run *one_core; /* plain runs with one core only */
+    char *asks_cores; /* function by which the program asks for its cores; NULL: by none */
     double probe_ns;                  /* cost of one untimed record, measured at start */
     double timed_probe_ns;            /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;

@@ -21,6 +21,7 @@
 #include "host/wakeups.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
+#include "tracer/core_questions.h"
 #include "tracer/elsewhere.h"
 #include "tracer/evictor.h"
 #include "tracer/handlers.h"
@@ -36,6 +37,11 @@
 #include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
 #include "tracer/wraps.h"
+
+struct plain_runs {
+    size_t count, capacity;
+    struct trace_plain_run *items;
+};
 
 struct collection {
     const struct tracer_options *options;
@@ -58,10 +64,7 @@ struct collection {
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
     bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
-    struct {
-        size_t count, capacity;
-        struct trace_plain_run *items;
-    } plain;
+    struct plain_runs plain, one_core;
     struct pace_reading pace;      /* of the traced run */
     double fastest_ns[PACE_KINDS]; /* pieces of all runs */
     bool stopped;                  /* no more plain runs */
@@ -148,6 +151,30 @@ static int judge_traced(struct collection *collection, struct error *error) {
                      collection->options->args[0], now, first);
 }
 
+/* ---- the environment ---- */
+
+/* An environment with `variables` ("NAME=value", allocated, NULL-terminated) in place of those of
+ * the same names. The array is allocated, the rest of the strings are ours. */
+static char **environment_with(char *const *variables) {
+    size_t n = 0;
+    while (environ[n])
+        n++;
+    char **environment = memory_alloc(n + 8, sizeof *environment);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool replaced = false;
+        for (char *const *variable = variables; *variable; variable++) {
+            size_t name = strcspn(*variable, "=") + 1;
+            replaced = replaced || strncmp(environ[i], *variable, name) == 0;
+        }
+        if (!replaced)
+            environment[kept++] = environ[i];
+    }
+    for (char *const *variable = variables; *variable; variable++)
+        environment[kept++] = *variable;
+    return environment;
+}
+
 /* ---- plain runs ---- */
 
 static void stop_plain_runs(struct collection *collection, const char *why) {
@@ -155,26 +182,43 @@ static void stop_plain_runs(struct collection *collection, const char *why) {
     collection->stopped = true;
 }
 
-static void keep_plain_run(struct collection *collection, const struct launch *launch,
+static void keep_plain_run(struct plain_runs *runs, const struct launch *launch,
                            const struct pace_reading *reading) {
-    struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
+    struct trace_plain_run *run = VECTOR_ADD(runs);
     *run =
         (struct trace_plain_run){launch->end_mono_ns - launch->start_mono_ns, launch->cpu_ns, {0}};
     memcpy(run->piece_ns, reading->piece_ns, sizeof run->piece_ns);
 }
 
-/* 1: done, 0: something slowed it, and it does not count. */
-static int run_plainly(struct collection *collection, struct error *error) {
+/* OpenMP's teams have as many threads as there are cores where nobody says otherwise: on one core
+ * as many as on all. NULL: somebody does. */
+static char *usual_team(void) {
+    const char *variable = "OMP_NUM_THREADS";
+    return getenv(variable) ? NULL : memory_format("%s=%d", variable, host_cores());
+}
+
+/* `one_core_ns`: above 0, it has one core only, for so long. 1: done, 0: something slowed it, and
+ * it does not count. */
+static int run_plainly(struct collection *collection, uint64_t one_core_ns, struct error *error) {
+    char *threads = one_core_ns > 0 ? usual_team() : NULL;
+    char **environment = environment_with((char *[]){threads, NULL});
     struct launch launch = {.path = collection->program.path,
                             .args = collection->options->args,
+                            .environment = environment,
                             .quiet = true,
+                            .one_core_ns = one_core_ns,
                             .may_leave = true};
     struct error failure;
     struct pace *pace = begin_run(collection, error);
-    if (!pace)
+    if (!pace) {
+        free(environment);
+        free(threads);
         return -1;
+    }
     bool failed = launch_prepare(&launch, &failure) != 0 || launch_finish(&launch, &failure) != 0;
     struct pace_reading reading = end_run(collection, pace);
+    free(environment);
+    free(threads);
     collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
     if (!failed && judge_first(collection, &launch, error) != 0)
         return -1;
@@ -194,8 +238,10 @@ static int run_plainly(struct collection *collection, struct error *error) {
         stop_plain_runs(collection, "the program was killed");
     else if (is_to_repeat(collection, reading))
         return 0;
-    else
-        keep_plain_run(collection, &launch, &reading);
+    else if (one_core_ns == 0)
+        keep_plain_run(&collection->plain, &launch, &reading);
+    else if (!launch.released)
+        keep_plain_run(&collection->one_core, &launch, &reading);
     return 1;
 }
 
@@ -204,7 +250,7 @@ static int run_all_plainly(struct collection *collection, int runs, struct error
     for (int i = 0; i < runs && !collection->stopped && status >= 0; i++) {
         progress_show("running without probes", -1);
         do
-            status = run_plainly(collection, error);
+            status = run_plainly(collection, 0, error);
         while (status == 0);
     }
     progress_end();
@@ -243,6 +289,34 @@ static int run_enough_plainly(struct collection *collection, struct error *error
     return 0;
 }
 
+/* What several cores cost each other (memory, caches, locks of the kernel) is seen where the same
+ * run has one core only: two such runs of a short program, one of a longer one, none of one whose
+ * run would take as long as all runs with emptied caches. It takes about its CPU time. */
+#define ONE_CORE_RUNS       2
+#define ONE_CORE_SHORT_NS   5e9
+#define ONE_CORE_LONGEST_NS 24e9
+/* So much longer it may take before it gets all cores back. */
+#define ONE_CORE_SLOWER 3
+#define ONE_CORE_LEAST  1000000000u
+
+static int run_on_one_core(struct collection *collection, struct error *error) {
+    const struct launch *launch = &collection->launch;
+    uint64_t run_ns = launch->end_mono_ns - launch->start_mono_ns;
+    uint64_t longer_ns = launch->cpu_ns > run_ns ? launch->cpu_ns : run_ns;
+    size_t runs = (double)longer_ns < ONE_CORE_SHORT_NS ? ONE_CORE_RUNS : 1;
+    int status = 1;
+    if (host_cores() < 2 || (double)longer_ns > ONE_CORE_LONGEST_NS)
+        return 0;
+    for (size_t i = 0; i < runs && collection->one_core.count == i && status >= 0; i++) {
+        progress_show("running on one core", -1);
+        do
+            status = run_plainly(collection, ONE_CORE_SLOWER * longer_ns + ONE_CORE_LEAST, error);
+        while (status == 0);
+    }
+    progress_end();
+    return status < 0 ? -1 : 0;
+}
+
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
     meta->cpu_ns = collection->launch.cpu_ns;
     meta->pace = collection->pace;
@@ -250,31 +324,12 @@ static void set_untraced(struct trace_meta *meta, struct collection *collection)
     meta->n_untraced = collection->plain.count;
     meta->untraced = collection->plain.items;
     collection->plain.items = NULL;
+    meta->n_one_core = collection->one_core.count;
+    meta->one_core = collection->one_core.items;
+    collection->one_core.items = NULL;
 }
 
 /* ---- the traced run ---- */
-
-/* An environment with `variables` ("NAME=value", allocated, NULL-terminated) in place of those of
- * the same names. The array is allocated, the rest of the strings are ours. */
-static char **environment_with(char *const *variables) {
-    size_t n = 0;
-    while (environ[n])
-        n++;
-    char **environment = memory_alloc(n + 8, sizeof *environment);
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool replaced = false;
-        for (char *const *variable = variables; *variable; variable++) {
-            size_t name = strcspn(*variable, "=") + 1;
-            replaced = replaced || strncmp(environ[i], *variable, name) == 0;
-        }
-        if (!replaced)
-            environment[kept++] = environ[i];
-    }
-    for (char *const *variable = variables; *variable; variable++)
-        environment[kept++] = *variable;
-    return environment;
-}
 
 static void drain_ftrace(void *context, uint64_t complete_ns) {
     struct collection *collection = context;
@@ -428,6 +483,8 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->version = TRACE_VERSION;
     meta->directory = memory_strdup(getcwd(directory, sizeof directory) ? directory : "");
     meta->build_id = memory_strdup(collection->program.build_id);
+    const char *question = core_questions_of(collection->program.path);
+    meta->asks_cores = question ? memory_strdup(question) : NULL;
     meta->host = host_name();
     meta->libc = host_libc();
     meta->date = host_date();
@@ -618,6 +675,7 @@ static void free_collection(struct collection *collection) {
     free(collection->lacks.items);
     free(collection->timebase.items);
     free(collection->plain.items);
+    free(collection->one_core.items);
     free(collection->evicted.items);
     free(collection->evictions.items);
     free(collection->raw);
@@ -745,6 +803,8 @@ static int run_others(struct collection *collection, struct error *error) {
     int plain_runs = collection->options->plain_runs;
     int status = plain_runs < 0 ? run_enough_plainly(collection, error)
                                 : run_all_plainly(collection, plain_runs - plain_runs / 2, error);
+    if (status == 0 && plain_runs < 0 && !collection->stopped)
+        status = run_on_one_core(collection, error);
     if (status == 0 && !collection->stopped)
         status = collect_evictions(collection, error);
     return status;
