@@ -372,8 +372,10 @@ struct node {
     double *course;    /* owned */
     struct dist stays; /* how often it is left by edges that do not leave, before one that does */
     struct scaling stays_scaling;
-    struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
-    struct dist wait_ns;    /* SLEEP, IO */
+    struct dist cpu_ns;  /* computation inside the call itself (a read's copying, ...) */
+    struct dist wait_ns; /* SLEEP, IO */
+    bool by_clock;       /* SLEEP: counted from when the thread's last wait was due, not from now:
+                          * who is late waits less */
     struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit ... */
     struct dist service_ns; /* ... and the time of each; DIST_NONE: the disk's ... */
     struct dist near_ns;    /* ... behind one of the same stream; DIST_NONE: no other */
@@ -469,6 +471,7 @@ struct model {
                               * together; 0: not at all */
     double one_core_cpu; /* CPU demands where one core is busy, over those here, which hold where
                           * machine.busy_cores are; 0: no difference, or not known */
+    char *unpredicted;   /* why no configuration but the recorded one has figures; NULL: they do */
     char *asks_cores;    /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;

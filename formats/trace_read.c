@@ -112,6 +112,23 @@ static uint64_t read_count(const json_t *json, const char *key) {
     return count > 0 ? (uint64_t)count : 0;
 }
 
+static int read_handlers(struct reader *reader, const json_t *json,
+                         struct trace_elsewhere *elsewhere) {
+    size_t n = json_array_size(json);
+    elsewhere->handler = n > 0 ? allocate(reader, n, sizeof *elsewhere->handler) : NULL;
+    if (n > 0 && !elsewhere->handler)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(json, i);
+        char *function = read_text(json_object_get(item, "function"));
+        if (!function)
+            return -1;
+        elsewhere->handler[elsewhere->n_handlers++] = (struct trace_handler){
+            function, (int)read_count(item, "signal"), read_count(item, "runs")};
+    }
+    return 0;
+}
+
 static void read_elsewhere(const json_t *json, struct trace_elsewhere *elsewhere) {
     const json_t *handlers = json_object_get(json, "handlers");
     *elsewhere = (struct trace_elsewhere){
@@ -189,7 +206,9 @@ static int read_meta(struct reader *reader, json_t *json) {
     read_pieces(pieces, meta->pace.piece_ns);
     read_pieces(fastest_pieces, meta->pace.fastest_ns);
     size_t n_args = 0;
-    int status = read_texts(reader, args, &meta->args, &n_args);
+    int status = read_handlers(
+        reader, json_object_get(json_object_get(json, "elsewhere"), "handler"), &meta->elsewhere);
+    status = status ? status : read_texts(reader, args, &meta->args, &n_args);
     meta->n_args = (int)n_args;
     status = status ? status : read_texts(reader, lacks, &meta->lacks, &meta->n_lacks);
     status = status ? status

@@ -55,15 +55,26 @@ static void write_plain_runs(json_t *json, const char *const keys[3],
     json_object_set_new(json, keys[2], pieces);
 }
 
+static json_t *write_handlers(const struct trace_elsewhere *elsewhere) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < elsewhere->n_handlers; i++)
+        json_array_append_new(json, json_pack("{s:o, s:i, s:I}", "function",
+                                              write_text(elsewhere->handler[i].function), "signal",
+                                              elsewhere->handler[i].signal, "runs",
+                                              (json_int_t)elsewhere->handler[i].runs));
+    return json;
+}
+
 static void write_elsewhere(json_t *json, const struct trace_elsewhere *elsewhere) {
-    json_object_set_new(json, "elsewhere",
-                        json_pack("{s:I, s:I, s:i, s:i, s:f, s:I, s:o*}", "children_cpu_ns",
-                                  (json_int_t)elsewhere->children_cpu_ns, "threads_cpu_ns",
-                                  (json_int_t)elsewhere->threads_cpu_ns, "children",
-                                  elsewhere->children, "left_running", elsewhere->left_running,
-                                  "quota_cores", elsewhere->quota_cores, "throttled_ns",
-                                  (json_int_t)elsewhere->throttled_ns, "handlers",
-                                  elsewhere->handlers ? write_text(elsewhere->handlers) : NULL));
+    json_object_set_new(
+        json, "elsewhere",
+        json_pack("{s:I, s:I, s:i, s:i, s:f, s:I, s:o*, s:o*}", "children_cpu_ns",
+                  (json_int_t)elsewhere->children_cpu_ns, "threads_cpu_ns",
+                  (json_int_t)elsewhere->threads_cpu_ns, "children", elsewhere->children,
+                  "left_running", elsewhere->left_running, "quota_cores", elsewhere->quota_cores,
+                  "throttled_ns", (json_int_t)elsewhere->throttled_ns, "handlers",
+                  elsewhere->handlers ? write_text(elsewhere->handlers) : NULL, "handler",
+                  elsewhere->n_handlers > 0 ? write_handlers(elsewhere) : NULL));
 }
 
 static json_t *write_meta(const struct trace_meta *meta) {

@@ -298,6 +298,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .item_kind = node->item_kind,
         .count = scale_count(builder, node),
         .counts = add_draw(builder, &node->counts),
+        .by_clock = node->by_clock,
         .gives_back = node->gives_back,
         .timeout_ns = node->timeout_ns,
         .cpu = add_cpu_draw(builder, &node->cpu_ns, NULL),

@@ -542,8 +542,7 @@ static void tell_unseen(struct collection *collection, struct trace *trace,
         maps[i] = images->items[i].maps;
     unplaced_tell(trace, maps, images->count, &collection->lacks);
     trace->meta.elsewhere = elsewhere_find(trace, &collection->sched, &collection->launch);
-    trace->meta.elsewhere.handlers =
-        handlers_describe(&collection->handlers, trace, maps, images->count);
+    handlers_describe(&collection->handlers, trace, maps, images->count);
     free(maps);
     trace->meta.elsewhere.quota_cores = collection->quota.cores;
     trace->meta.elsewhere.throttled_ns = collection->quota.throttled_ns;
