@@ -407,6 +407,9 @@ struct pool {
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */
     int most_threads, least_threads;   /* bounds of what --threads changes; 0: none */
+    double cores_factor, cores_offset; /* it never has more than factor * cores + offset threads;
+                                        * factor 0: whatever the cores */
+    bool cores_online;   /* ... of the machine, of which it does not matter how many it may use */
     double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */
     int entry;           /* its NODE_START */
     enum partition partition; /* how its work follows the thread count ... */
@@ -490,6 +493,10 @@ struct model {
 
 /* The number of threads, kept within the bounds; 0: there is none. */
 int model_bounded(int threads, int least, int most);
+
+/* The number of threads, kept within what the program allows itself on so many cores; it was
+ * recorded with `recorded_cores`. At least 1. */
+int model_within_cores(const struct pool *pool, int threads, int cores, int recorded_cores);
 
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);

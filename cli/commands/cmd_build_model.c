@@ -322,19 +322,38 @@ static int check_untraced(struct model *model, const struct own_run *own_run, st
     return 0;
 }
 
-/* The same of the runs that had one core only, which tell what several cost each other. */
+/* Per pool, as many as the program has where it may use one core. NULL: one thread goes another
+ * way, so that nothing can be compared. */
+static int *threads_on_one_core(const struct model *model, struct error *error) {
+    int *threads = thread_choice_resolve(&own, model, error);
+    for (size_t p = 0; threads && p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        int fewer = model_within_cores(pool, threads[p], 1, model->machine.cores);
+        if (fewer < threads[p] && fewer == 1 && pool->one_thread) {
+            free(threads);
+            return NULL;
+        }
+        threads[p] = fewer;
+    }
+    return threads;
+}
+
+/* The runs that had one core only tell what several cost each other. */
 static int compare_one_core(struct model *model, const struct own_run *own_run,
                             struct error *error) {
-    const struct sim_config config = {.seed = 1, .cores = 1};
-    struct sim_result result;
     if (own_run->trace->meta.n_one_core == 0 || own_run->measured.requests > 0)
         return 0;
-    if (sim_predict(model, &config, &result, error) < 0)
-        return -1;
-    if (!refusal_is_due(&result))
-        modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
-    sim_result_free(&result);
-    return 0;
+    int *threads = threads_on_one_core(model, error);
+    const struct sim_config config = {.seed = 1, .cores = 1, .pool_threads = threads};
+    struct sim_result result;
+    int status = threads ? sim_predict(model, &config, &result, error) : 0;
+    if (threads && status == 0) {
+        if (!refusal_is_due(&result))
+            modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+        sim_result_free(&result);
+    }
+    free(threads);
+    return status;
 }
 
 static double relative_error(const struct model_check *check) {
