@@ -166,7 +166,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 $(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/,base/log.o base/memory.o base/output.o base/path.o \
     base/printable.o debuginfo/files.o debuginfo/reason.o)
 	@echo "LINK  $@"
-	@$(CXX) $^ -o $@ $(CXXLIBS)
+	@$(CXX) $(EXTRA_LDFLAGS) $^ -o $@ $(CXXLIBS)
 
 SAMPLE_FLAGS_heat := -fopenmp
 
