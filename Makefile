@@ -164,7 +164,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/,base/log.o base/memory.o base/output.o base/path.o \
-    base/printable.o debuginfo/files.o debuginfo/reason.o)
+    base/fold.o base/printable.o debuginfo/files.o debuginfo/reason.o)
 	@echo "LINK  $@"
 	@$(CXX) $(EXTRA_LDFLAGS) $^ -o $@ $(CXXLIBS)
 
