@@ -53,6 +53,8 @@ SIM_SRC   := base/error.c base/memory.c base/output.c base/path.c base/room.c \
              $(wildcard model/*.c formats/model*.c simulator/*.c library/*.c) formats/json_input.c
 SIM_LIBS  := -ljansson -lgsl -lgslcblas -lm -lpthread
 SONAME    := libpersiksim.so.0
+# The sanitizers' functions come from the program.
+WHOLE_release := -Wl,-z,defs
 CLI_SRC   := $(wildcard cli/*/*.c)
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
@@ -124,7 +126,7 @@ $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 $(B)/libpersiksim.so: $(SIM_OBJ) library/persiksim.map
 	@echo "LIB   $@"
 	@$(CC) -shared $(LDFLAGS) $(SIM_OBJ) -Wl,-soname,$(SONAME) -Wl,--version-script=library/persiksim.map \
-	    -Wl,-z,defs -Wl,--as-needed $(SIM_LIBS) -o $@
+	    $(WHOLE_$(VARIANT)) -Wl,--as-needed $(SIM_LIBS) -o $@
 	@ln -sf libpersiksim.so $(B)/$(SONAME)
 
 # One object, so that here, too, only the public names can be linked with.
@@ -164,7 +166,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 $(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/,base/log.o base/memory.o base/output.o base/path.o \
     base/fold.o base/printable.o debuginfo/files.o debuginfo/reason.o)
 	@echo "LINK  $@"
-	@$(CXX) $^ -o $@ $(CXXLIBS)
+	@$(CXX) $(EXTRA_LDFLAGS) $^ -o $@ $(CXXLIBS)
 
 SAMPLE_FLAGS_heat := -fopenmp
 
