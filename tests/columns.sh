@@ -41,10 +41,14 @@ files_are_unchanged_by_width() {
     grep -q response_p50_ns wide
 }
 
-# A terminal of `script`.
-colours() { script -qec "$persik sensitivity -i nowhere; $persik predict -i galaxy-few --threads 1 --cores 1" /dev/null </dev/null | grep -c "$(printf '\033\[33m')persik: warning"; }
+# How many warnings have colour on a terminal of script(1): colours VARIABLE=VALUE...
+colours() {
+    env "$@" script -qec "$persik predict -i galaxy-few --threads 1 --cores 1" /dev/null \
+        </dev/null | grep -c "$(printf '\033\\[33m')persik: warning"
+}
 only_warnings_have_colour() {
-    [ "$(TERM=xterm NO_COLOR='' colours)" = 1 ] && [ "$(TERM=xterm NO_COLOR=1 colours)" = 0 ] && [ "$(TERM=dumb NO_COLOR='' colours)" = 0 ]
+    [ "$(colours TERM=xterm NO_COLOR=)" -ge 1 ] && [ "$(colours TERM=xterm NO_COLOR=1)" = 0 ] &&
+        [ "$(colours TERM=dumb NO_COLOR=)" = 0 ]
 }
 
 for name in pigz galaxy-few apache; do
