@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if report export; do
+    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if diff report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"
@@ -217,6 +217,28 @@ check_bottleneck() {
     [ $status -eq 0 ] && grep -q "throughput, at most," out
     report $? "of a load without an end it is the throughput"
     refuses 2 "these are 2 configurations" bottleneck --model "$model" --threads 1,2
+}
+
+check_diff() {
+    run diff -q "$model" "$model" --format json
+    [ $status -eq 0 ] && grep -q '"change": 0.0' out && grep -q '"causes": \[\]' out
+    report $? "a model does not differ from itself"
+    run diff -q "$model" "$model" --markdown
+    [ $status -eq 0 ] && grep -q '^| running time |' out
+    report $? "differences in Markdown"
+    run diff -q "$model" "$model" --assert 'run<100%' --assert 'run<=100%'
+    [ $status -eq 3 ] && grep -q "assertion 'run<100%' fails: 100.0 %" err && ! grep -q "run<=100%" err
+    report $? "diff keeps --assert, in per cent"
+    kept bounded_counter after && kept bounded_counter before
+    for side in before after; do PATH='' "$persik" build-model -q -i "$scratch/$side" >/dev/null 2>&1; done
+    run diff -q "$scratch/before" "$scratch/after" --format json
+    [ $status -eq 0 ] && jq -e '.functions | length > 0' out >/dev/null &&
+        jq -e '[.calls[] | select(.call == "ring_put: pthread_cond_wait" and .calls_before == 46)] | length == 1' out >/dev/null
+    report $? "diff of recordings has functions and calls"
+    refuses 1 "no such recording or model" diff "$scratch/nowhere" "$model"
+    refuses 2 "BEFORE and AFTER" diff "$model" "$model" "$model"
+    refuses 2 "write 105%" diff "$model" "$model" --assert 'run<5s'
+    refuses 2 "several tables" diff "$model" "$model" --format csv
 }
 
 check_recommendation() {
@@ -728,6 +750,7 @@ check_prediction
 check_load
 check_changes
 check_bottleneck
+check_diff
 check_recommendation
 check_bad_models
 check_bad_programs

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "cli/text/demangle.h"
 #include "cli/text/fit.h"
 #include "cli/text/text_page.h"
 #include "html/writer.h"
@@ -70,7 +71,9 @@ size_t table_rows(const struct table *table) {
 /* ---- cells ---- */
 
 static void add_cell(struct table *table, const char *shown, json_t *value) {
-    *VECTOR_ADD(&table->cells) = (struct cell){printable(shown), value};
+    char *clean = printable(shown);
+    *VECTOR_ADD(&table->cells) = (struct cell){demangle_words(clean), value};
+    free(clean);
 }
 
 static json_t *json_number(double value) {
@@ -404,6 +407,42 @@ void table_print_html(const struct table *table, const char *bars, FILE *out) {
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- Markdown ---- */
+
+static void print_markdown_cell(const char *text, FILE *out) {
+    fputs(" ", out);
+    for (; *text; text++) {
+        if (*text == '|')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputs(" |", out);
+}
+
+static void print_markdown_rule(const struct table *table, FILE *out) {
+    fputs("|", out);
+    for (size_t column = 0; column < table->n_columns; column++)
+        if (table->columns[column].title)
+            fputs(column_is_text(table, column) ? "---|" : "--:|", out);
+    fputc('\n', out);
+}
+
+void table_print_markdown(const struct table *table, FILE *out) {
+    fputs("|", out);
+    for (size_t column = 0; column < table->n_columns; column++)
+        if (table->columns[column].title)
+            print_markdown_cell(table->columns[column].title, out);
+    fputc('\n', out);
+    print_markdown_rule(table, out);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        fputs("|", out);
+        for (size_t column = 0; column < table->n_columns; column++)
+            if (table->columns[column].title)
+                print_markdown_cell(cell_at(table, row, column)->shown, out);
+        fputc('\n', out);
+    }
 }
 
 /* ---- CSV and JSON ---- */

@@ -72,6 +72,9 @@ void table_print_csv(const struct table *table, FILE *out);
  */
 void table_print_html(const struct table *table, const char *bars, FILE *out);
 
+/* For pull requests and issues. */
+void table_print_markdown(const struct table *table, FILE *out);
+
 /* One CSV field, in quotes where it needs them. */
 void table_print_csv_text(const char *text, FILE *out);
 
