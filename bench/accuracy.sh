@@ -383,6 +383,7 @@ write_document() {
             write_overview "$base" "${done[@]}"
         done
         old_section Intervals # by hand, from bench/intervals.sh
+        old_section "What fewer runs cost" # by hand, from bench/runs.sh
         old_section "What each pass is worth" # from bench/ablation.sh
         for name in "${done[@]}"; do
             if is_measured "$name"; then write_program "$name"; else old_section "$name"; fi

@@ -34,7 +34,7 @@ echo "The program: $about"
 
 step "Profiling it once, with 2 threads"
 with_threads 2
-show "$persik" profile -o "$data" -- "${concrete[@]}"
+show "$persik" profile --thorough -o "$data" -- "${concrete[@]}"
 
 step "Building the model"
 show "$persik" build-model -i "$data"

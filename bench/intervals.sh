@@ -22,7 +22,7 @@ runs=${RUNS:-3}
 share=${SHARE:-0.90}
 kept=$work/intervals
 labels=$root/tests/monitors/labels.csv
-profile_options=(--no-evictions)
+profile_options=(--thorough --no-evictions)
 
 is_corpus() { grep -q "^$1," "$labels"; }
 

@@ -180,7 +180,7 @@ with_threads() { concrete=("${command[@]//'{threads}'/$1}"); }
 
 # Profiles `command` at a number of threads and builds the model, all in one folder, with
 # `profile_options`. What the program prints is thrown away, as `persik validate` does.
-profile_options=()
+profile_options=(--thorough)
 profile_and_model() {
     local threads=$1 folder=$2
     with_threads "$threads"

@@ -570,7 +570,7 @@ check_pipeline() {
     [ $status -eq 0 ] && grep -q 'without probes' out
     report $? "what it recorded becomes a model"
     { head -n 1 runs.csv && printf '%s,1,%s,%s,9,0,0,-1,0,0\n' 1 1 100000000 1 2 110000000 2 1 200000000 2 2 200000000; } >known.csv
-    run validate -i whole --reuse known.csv
+    run validate --wide -i whole --reuse known.csv
     [ $status -eq 0 ] &&
         grep -q 'differ by 4.8 % (standard deviation): the median of 2 is known within 3.4 %' out
     report $? "validate says how well it knows the times itself"
@@ -693,7 +693,7 @@ check_explanations() {
     report $? "build-model --explain says what an object is, and why"
     refuses 1 "no such object or pool: there are '.*struct ring" build-model -q -i bounded_counter \
         --explain nonsense
-    run graph -i bounded_counter
+    run graph --wide -i bounded_counter
     [ $status -eq 0 ] && grep -Eq '^bounded queue struct ring.* bounded queue +8 +put ring_put; get ring_get' out
     report $? "graph lists it with its capacity and operations"
 }

@@ -41,10 +41,14 @@ files_are_unchanged_by_width() {
     grep -q response_p50_ns wide
 }
 
-# A terminal of `script`.
-colours() { script -qec "$persik sensitivity -i nowhere; $persik predict -i galaxy-few --threads 1 --cores 1" /dev/null </dev/null | grep -c "$(printf '\033\[33m')persik: warning"; }
+# How many warnings have colour on a terminal of script(1): colours VARIABLE=VALUE...
+colours() {
+    env "$@" script -qec "$persik predict -i galaxy-few --threads 1 --cores 1" /dev/null \
+        </dev/null | grep -c "$(printf '\033\\[33m')persik: warning"
+}
 only_warnings_have_colour() {
-    [ "$(TERM=xterm NO_COLOR='' colours)" = 1 ] && [ "$(TERM=xterm NO_COLOR=1 colours)" = 0 ] && [ "$(TERM=dumb NO_COLOR='' colours)" = 0 ]
+    [ "$(colours TERM=xterm NO_COLOR=)" -ge 1 ] && [ "$(colours TERM=xterm NO_COLOR=1)" = 0 ] &&
+        [ "$(colours TERM=dumb NO_COLOR=)" = 0 ]
 }
 
 for name in pigz galaxy-few apache; do
@@ -64,6 +68,15 @@ for name in pigz galaxy-few; do
         check "$name: $command --wide" says_all_when_wide "$name" "$command"
     done
 done
+kept_model pool_slots 2>log
+kept_model pool_slots-3 2>>log
+check "diff" says pool_slots diff pool_slots-3
+{
+    echo threads,cores,round,run_ns,cpu_ns,foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference
+    printf '%s\n' 2,2,1,350000000,640000000,0,0,0,320000000,0 2,2,2,360000000,650000000,0,0,0,320000000,0 \
+        4,2,1,350000000,640000000,0,0,0,160000000,0 4,2,2,351000000,640000000,0,0,0,160000000,0
+} >measured.csv
+check "validate" says pigz validate --reuse measured.csv
 check "apache: predict under load" says apache predict --arrivals 100,200 --cores 1,2
 check "names that are cut stay apart" cut_makes_no_two_names_one
 check "CSV and JSON are as they were" files_are_unchanged_by_width

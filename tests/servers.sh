@@ -81,7 +81,7 @@ threads() {
 }
 an_event_loop() {
     record profile --no-source --load "$load" "$here/serve_epoll" "$port" && [ $status -eq 0 ] && traced_at_least 200 &&
-        [ "$(grep -c '^ended$' out)" -eq 2 ] && "$persik" build-model -q
+        [ "$(grep -c '^ended$' out)" -eq 1 ] && "$persik" build-model -q # the sampled run's output is not shown
 }
 udp() {
     record trace --load "$here/ask udp $port 100" "$here/serve_udp" "$port" && [ $status -eq 0 ] && traced_at_least 200
@@ -131,7 +131,7 @@ what_the_load_prints_is_apart() {
 }
 
 check "a server with a thread per connection is recorded and modelled" threads
-check "a server with an event loop ends in an orderly way in each run" an_event_loop
+check "a server with an event loop ends in an orderly way, and what it prints appears once" an_event_loop
 check "a UDP server is ready when its socket is bound" udp
 check "there are runs without probes when asked for" plain_runs_when_asked
 check "an exit status after the stop signal is no failure" what_ends_with_a_status

@@ -18,6 +18,7 @@
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/recording/workspace.h"
+#include "cli/text/text_page.h"
 
 /* ---- options ---- */
 
@@ -382,6 +383,8 @@ static int compare(const struct diff_options *options, struct configuration *con
 int command_diff(int argc, char **argv) {
     struct diff_options options;
     argp_parse(&diff_argp, argc, argv, 0, NULL, &options);
+    if (options.is_markdown)
+        text_page_end(); /* a row is one line there */
     struct configuration configuration = {0};
     simulation_options_finish(&options.simulation);
     configuration_parse(options.threads, options.cores, &options.simulation, &configuration);

@@ -313,7 +313,7 @@ void comparison_print(const struct comparison *comparisons, size_t n, const char
         shown[i].title = NULL;
     struct table *table = table_new(shown, N_COLUMNS);
     TABLE_SPARE(table, "min - max", "measured_cpu_utilisation", "predicted_cpu_utilisation",
-                "foreign_share");
+                "foreign_share", "own_error");
     for (size_t i = 0; i < n; i++)
         add_row(table, &comparisons[i]);
     switch (format) {
