@@ -57,7 +57,8 @@ static struct dependency_step *add(struct dependencies *all, int thread, int pla
                                      .place = (uint32_t)place,
                                      .object = NONE,
                                      .cause = NONE,
-                                     .limit = NONE};
+                                     .limit = NONE,
+                                     .operand = NONE};
     return step;
 }
 
@@ -79,9 +80,8 @@ static struct dependencies *two_threads(void) {
 static double predict(const struct dependencies *all, enum scale_of of, const char *name,
                       double factor) {
     struct scale scale = {.of = of, .name = name, .factor = factor};
-    struct what_if predicted = critical_path_predict(all, &scale, 1);
+    struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
     assert_true(scale.n_steps > 0);
-    assert_true(predicted.unordered_ns <= predicted.as_recorded_ns);
     return predicted.as_recorded_ns;
 }
 
@@ -139,20 +139,6 @@ static void a_limit_binds_when_it_is_later(void **state) {
     all->steps[2].limit = 1;
     all->steps[2].limit_kind = LINK_PERMIT;
     assert_true(predict(all, SCALE_SLEEPS, "main", 0) == 700 + 90);
-    dependencies_free(all);
-}
-
-/* The order of a lock that was free is a limit of its own kind. */
-static void what_hangs_on_the_order_of_locks_is_told(void **state) {
-    (void)state;
-    struct scale scale = {.of = SCALE_SLEEPS, .name = "main", .factor = 0};
-    struct dependencies *all = two_threads();
-    all->steps[2].cause = NONE;
-    all->steps[2].kind = STEP_SLEEP;
-    all->steps[2].limit = 1;
-    all->steps[2].limit_kind = LINK_LOCK;
-    struct what_if predicted = critical_path_predict(all, &scale, 1);
-    assert_true(predicted.as_recorded_ns == 700 + 90 && predicted.unordered_ns == 100 + 90);
     dependencies_free(all);
 }
 
@@ -272,7 +258,6 @@ int main(void) {
         cmocka_unit_test(slack_is_what_the_end_does_not_notice),
         cmocka_unit_test(changed_weights_move_the_path),
         cmocka_unit_test(a_limit_binds_when_it_is_later),
-        cmocka_unit_test(what_hangs_on_the_order_of_locks_is_told),
         cmocka_unit_test(no_steps_are_no_path),
         cmocka_unit_test(what_is_saved_is_loaded),
         cmocka_unit_test(a_step_that_depends_on_a_later_one_is_refused),
