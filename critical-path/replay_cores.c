@@ -31,9 +31,14 @@ static void arm(struct replay_state *replay, const struct runner *runner) {
 
 static void charge(const struct replay_state *replay, struct runner *runner) {
     double ran_ns = replay->now_ns - runner->since_ns;
-    runner->vruntime_ns += ran_ns;
     runner->left_ns = fmax(runner->left_ns - ran_ns, 0);
     runner->since_ns = replay->now_ns;
+}
+
+/* The moment of the run that it has come to. */
+static double come_to(const struct replay_state *replay, const struct runner *runner) {
+    bool has_ended = runner->at == DEPENDENCIES_NONE;
+    return has_ended ? 0 : (double)replay->all->steps[runner->at].end_ns - runner->left_ns;
 }
 
 /* ---- who has a core ---- */
@@ -70,7 +75,7 @@ static void take_first(struct replay_state *replay) {
 static void queue_up(struct replay_state *replay, struct runner *runner) {
     runner->state = RUNNER_QUEUED;
     runner->began_ns = replay->now_ns;
-    heap_set(&replay->queue, runner->id, runner->vruntime_ns);
+    heap_set(&replay->queue, runner->id, come_to(replay, runner));
     for (size_t i = 0; i < replay->n_running; i++)
         if (replay->runners[replay->running[i]].state == RUNNER_ON_CORE)
             arm(replay, &replay->runners[replay->running[i]]);
@@ -83,36 +88,31 @@ static void push_off(struct replay_state *replay, struct runner *runner) {
     queue_up(replay, runner);
 }
 
-/* Who slept has no claim to what it has missed, but for one slice. */
-static void place(const struct replay_state *replay, struct runner *runner) {
-    double least_ns = INFINITY;
-    for (size_t i = 0; i < replay->n_running; i++)
-        least_ns = fmin(least_ns, replay->runners[replay->running[i]].vruntime_ns);
-    if (isfinite(least_ns))
-        runner->vruntime_ns = fmax(runner->vruntime_ns, least_ns - replay->slice_ns);
-}
-
-/* One whose slice is used up, with the most CPU; NULL: there is none. */
-static struct runner *used_up(const struct replay_state *replay, const struct runner *woken) {
-    struct runner *most = NULL;
+/* The one that is farthest ahead of the woken one; NULL: nobody is. */
+static struct runner *farthest_ahead(const struct replay_state *replay,
+                                     const struct runner *woken) {
+    struct runner *farthest = NULL;
+    double most_ns = come_to(replay, woken);
     for (size_t i = 0; i < replay->n_running; i++) {
         struct runner *runner = &replay->runners[replay->running[i]];
-        bool may_go = runner->state == RUNNER_ON_CORE &&
-                      replay->now_ns >= runner->began_ns + replay->slice_ns &&
-                      runner->vruntime_ns > woken->vruntime_ns;
-        if (may_go && (!most || runner->vruntime_ns > most->vruntime_ns))
-            most = runner;
+        if (runner->state != RUNNER_ON_CORE)
+            continue;
+        charge(replay, runner);
+        double own_ns = come_to(replay, runner);
+        if (own_ns > most_ns) {
+            farthest = runner;
+            most_ns = own_ns;
+        }
     }
-    return most;
+    return farthest;
 }
 
 void replay_cores_wake(struct replay_state *replay, struct runner *runner) {
-    place(replay, runner);
     if (replay->n_free > 0) {
         take_up(replay, runner, latency(replay, runner));
         return;
     }
-    struct runner *gives_way = used_up(replay, runner);
+    struct runner *gives_way = farthest_ahead(replay, runner);
     if (!gives_way || gives_way == replay->current) {
         queue_up(replay, runner);
         if (gives_way)
@@ -130,7 +130,6 @@ void replay_cores_leave(struct replay_state *replay, struct runner *runner,
     runner->gives_way = false;
     if (!has_core || !runner->needs_core)
         return;
-    runner->vruntime_ns += replay->now_ns - runner->since_ns;
     give_up(replay, runner);
     take_first(replay);
 }
@@ -149,7 +148,7 @@ bool replay_cores_compute(struct replay_state *replay, struct runner *runner, do
 static void end_slice(struct replay_state *replay, struct runner *runner) {
     runner->gives_way = false;
     bool is_first =
-        replay->queue.count == 0 || heap_first(&replay->queue)->key > runner->vruntime_ns;
+        replay->queue.count == 0 || heap_first(&replay->queue)->key > come_to(replay, runner);
     if (is_first) {
         runner->began_ns = replay->now_ns; /* goes on with a new slice */
         arm(replay, runner);

@@ -1,6 +1,7 @@
-/* Cores of a replay: who runs. One queue for all cores, by the CPU that each has had; whoever is
- * woken takes a free core, or that of one whose slice is used up. Slices end at ticks, as the
- * kernel's do. Private to this room. */
+/* Cores of a replay: who runs. One queue for all cores. Whoever has come least far in the recorded
+ * run comes first, so that the schedule is that of the run as far as it can be: a woken thread
+ * takes a free core, or that of one that is farther ahead; slices end at ticks, as the kernel's do.
+ * Private to this room. */
 #ifndef PERSIK_CRITICAL_PATH_REPLAY_CORES_H
 #define PERSIK_CRITICAL_PATH_REPLAY_CORES_H
 

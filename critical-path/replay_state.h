@@ -79,7 +79,7 @@ struct replay_state {
     uint32_t *sleepers; /* per step: runners that wait for it */
     /* Cores. */
     int n_cores, n_free;
-    struct heap queue; /* runners by vruntime */
+    struct heap queue; /* runners by the moment of the run that they have come to */
     uint32_t *running; /* those on cores */
     size_t n_running;
     double slice_ns, tick_ns;

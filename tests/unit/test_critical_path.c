@@ -248,7 +248,38 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 2");
+    assert_refused("format version 3");
+    dependencies_free(all);
+}
+
+/* Version 1 had steps of 32 bytes, which do not say what threads do to locks. */
+static void steps_of_version_1_are_read(void **state) {
+    (void)state;
+    struct error error;
+    struct dependencies *all = two_threads();
+    save(all);
+    FILE *file = fopen(path, "r+b");
+    uint32_t version = 1;
+    uint64_t text_bytes;
+    fseek(file, 16, SEEK_SET);
+    assert_int_equal(fread(&text_bytes, sizeof text_bytes, 1, file), 1);
+    fseek(file, 8, SEEK_SET);
+    assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
+    fseek(file, (long)(32 + text_bytes), SEEK_SET);
+    for (size_t i = 0; i < all->n_steps; i++)
+        assert_int_equal(fwrite(&all->steps[i], 32, 1, file), 1);
+    fclose(file);
+    assert_int_equal(truncate(path, (long)(32 + text_bytes + 32 * all->n_steps)), 0);
+    struct dependencies *again = dependencies_load(path, &error);
+    if (!again)
+        fail_msg("%s", error.text);
+    assert_false(again->has_operations);
+    for (size_t i = 0; i < all->n_steps; i++) {
+        assert_memory_equal(&again->steps[i], &all->steps[i], 32);
+        assert_int_equal(again->steps[i].operation, OPERATION_NONE);
+        assert_int_equal(again->steps[i].operand, NONE);
+    }
+    dependencies_free(again);
     dependencies_free(all);
 }
 
@@ -264,6 +295,7 @@ int main(void) {
         cmocka_unit_test(indices_are_checked),
         cmocka_unit_test(every_cut_is_noticed),
         cmocka_unit_test(a_newer_version_is_refused_by_number),
+        cmocka_unit_test(steps_of_version_1_are_read),
     };
     return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
 }
