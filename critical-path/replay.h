@@ -10,15 +10,8 @@
 #define PERSIK_CRITICAL_PATH_REPLAY_H
 
 #include "critical-path/longest_path.h"
+#include "critical-path/replayed.h"
 #include "formats/dependencies.h"
-
-struct replayed {
-    double end_ns;      /* from the start of the work to its end */
-    uint64_t taken;     /* so often something was taken */
-    uint64_t reordered; /* of these, by another one than in the run */
-    uint64_t forced;    /* waits that had no end by these rules, and were ended */
-    double *waited_ns;  /* per object, and behind them for cores: of all threads */
-};
 
 /* With these weights, on so many cores; 0: as many as in the run. There must be steps. Time: steps
  * * log threads. replayed_free() ends it. */

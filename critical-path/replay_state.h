@@ -3,8 +3,9 @@
 #define PERSIK_CRITICAL_PATH_REPLAY_STATE_H
 
 #include "base/heap.h"
+#include "critical-path/longest_path.h"
 #include "critical-path/recorded_costs.h"
-#include "critical-path/replay.h"
+#include "critical-path/replayed.h"
 
 enum runner_state {
     RUNNER_ASLEEP,   /* until a time, a step or an object */

@@ -100,6 +100,15 @@ static bool is_met(const struct changes *changes, size_t i, const struct depende
     return changes->of_places[step->place * changes->n + i];
 }
 
+/* A sleep lasts longer than it was asked to, as the kernel may let several end at once
+ * (PR_SET_TIMERSLACK's default). That does not change with the program. */
+#define TIMER_SLACK_NS 50000.0
+
+static double times(const struct dependency_step *step, double lasted_ns, double factor) {
+    double stays_ns = step->kind == STEP_SLEEP && factor > 0 ? fmin(TIMER_SLACK_NS, lasted_ns) : 0;
+    return (lasted_ns - stays_ns) * factor + stays_ns;
+}
+
 /* Several changes of one step multiply. */
 static double changed(const struct dependencies *all, uint32_t index, double lasted_ns,
                       void *context) {
@@ -110,7 +119,7 @@ static double changed(const struct dependencies *all, uint32_t index, double las
         if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
             continue;
         scale->n_steps++;
-        lasted_ns *= scale->factor;
+        lasted_ns = times(step, lasted_ns, scale->factor);
     }
     return lasted_ns;
 }

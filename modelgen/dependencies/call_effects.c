@@ -51,11 +51,23 @@ static struct limit take_lock(struct thread_run *is, uint32_t thread, struct syn
     return limit_by(reads ? object->write : object->release, thread, LINK_LOCK);
 }
 
+/* Also who finds the other thread ended would have waited for it. */
+static struct limit join_thread(const struct run_state *run, uint32_t thread,
+                                const struct trace_record *record) {
+    bool is_known = record->value >= 0 && (size_t)record->value < run->trace->n_threads;
+    if (!is_known || !succeeded(record))
+        return (struct limit){DEPENDENCIES_NONE, LINK_NONE};
+    uint32_t ended = (uint32_t)record->value;
+    return limit_by((struct giver){ended, step_log_last(&run->log, ended), 0}, thread, LINK_JOIN);
+}
+
 struct limit call_effects_take(struct run_state *run, uint32_t thread,
                                const struct trace_record *record, uint32_t index) {
     struct thread_run *is = &run->threads[thread];
     struct sync_object *object = run_state_object(run, index);
     const struct limit none = {DEPENDENCIES_NONE, LINK_NONE};
+    if (trace_op(record) == OP_JOIN)
+        return join_thread(run, thread, record);
     if (!object || (!succeeded(record) && !trace_is_condition_wait(record)))
         return none;
     if (trace_is_condition_wait(record)) {

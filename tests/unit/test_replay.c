@@ -99,19 +99,19 @@ static double end_of(const struct dependencies *all, enum scale_of of, const cha
     return predicted.rescheduled_ns;
 }
 
-/* FIRST comes to the lock at 100, OTHER at 200; each sleeps 300 with it. */
+/* FIRST comes to the lock at 100, OTHER at 200; each waits 300 for a disk with it. */
 static struct dependencies *two_for_a_lock(void) {
     struct dependencies *all = new_run(2);
-    act(all, FIRST, STEP_SLEEP, 100, OPERATION_LOCK, LOCK)->place = SLOW;
-    add(all, THIRD, STEP_SLEEP, 200);
-    act(all, FIRST, STEP_SLEEP, 400, OPERATION_UNLOCK, LOCK);
+    act(all, FIRST, STEP_DEVICE, 100, OPERATION_LOCK, LOCK)->place = SLOW;
+    add(all, THIRD, STEP_DEVICE, 200);
+    act(all, FIRST, STEP_DEVICE, 400, OPERATION_UNLOCK, LOCK);
     struct dependency_step *wait = add(all, THIRD, STEP_BLOCKED, 400);
     wait->in_call = 1;
     wait->object = LOCK;
     wait->cause = 2;
     wait->cause_kind = LINK_LOCK;
     act(all, THIRD, STEP_COMPUTE, 400, OPERATION_LOCK, LOCK)->in_call = 1;
-    act(all, THIRD, STEP_SLEEP, 700, OPERATION_UNLOCK, LOCK);
+    act(all, THIRD, STEP_DEVICE, 700, OPERATION_UNLOCK, LOCK);
     join(all, THIRD);
     return all;
 }
@@ -119,7 +119,7 @@ static struct dependencies *two_for_a_lock(void) {
 static void unchanged_it_takes_as_long_as_it_did(void **state) {
     (void)state;
     struct dependencies *all = two_for_a_lock();
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 1, 0) == 700);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 1, 0) == 700);
     dependencies_free(all);
 }
 
@@ -127,7 +127,7 @@ static void unchanged_it_takes_as_long_as_it_did(void **state) {
 static void a_lock_goes_to_who_comes_first(void **state) {
     (void)state;
     struct dependencies *all = two_for_a_lock();
-    struct scale scale = {.of = SCALE_SLEEPS, .name = "slow", .factor = 10};
+    struct scale scale = {.of = SCALE_DEVICE, .name = "slow", .factor = 10};
     struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
     assert_true(predicted.as_recorded_ns == 1000 + 300 + 300);
     assert_true(predicted.rescheduled_ns == 1000 + 300);
@@ -143,7 +143,7 @@ static void the_order_stays_where_conditions_are_waited_for(void **state) {
     struct dependencies *all = two_for_a_lock();
     act(all, THIRD, STEP_COMPUTE, 710, OPERATION_LOCK, LOCK);
     act(all, THIRD, STEP_COMPUTE, 720, OPERATION_WAIT, LOCK);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 10, 0) == 1000 + 300 + 300 + 20);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 10, 0) == 1000 + 300 + 300 + 20);
     dependencies_free(all);
 }
 
@@ -154,17 +154,17 @@ static void permits_are_counted_also_where_nobody_waited(void **state) {
     act(all, MAIN, STEP_COMPUTE, 0, OPERATION_PERMIT, PERMITS)->amount = 2;
     for (int t = FIRST; t <= THIRD; t++) {
         uint64_t from_ns = 1000 * (uint64_t)t;
-        act(all, t, STEP_SLEEP, from_ns, OPERATION_TAKE, PERMITS)->place = SLOW;
-        act(all, t, STEP_SLEEP, from_ns + 400, OPERATION_GIVE, PERMITS);
+        act(all, t, STEP_DEVICE, from_ns, OPERATION_TAKE, PERMITS)->place = SLOW;
+        act(all, t, STEP_DEVICE, from_ns + 400, OPERATION_GIVE, PERMITS);
     }
     join(all, THIRD);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 1, 0) == 3400);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 0, 0) == 400 + 400);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 1, 0) == 3400);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0, 0) == 400 + 400);
     dependencies_free(all);
 }
 
-/* MAIN gives four items at once; FIRST took three of them in the run, as SECOND slept long. Where
- * that one sleeps no more, each has two. */
+/* MAIN gives four items at once; FIRST took three of them in the run, as SECOND waited for a disk.
+ * Where that one does not, each has two. */
 static void items_go_to_the_worker_that_is_free(void **state) {
     (void)state;
     struct dependencies *all = new_run(4);
@@ -172,23 +172,23 @@ static void items_go_to_the_worker_that_is_free(void **state) {
     for (int i = 0; i < 4; i++)
         act(all, MAIN, STEP_COMPUTE, 0, OPERATION_GIVE, PERMITS);
     act(all, FIRST, STEP_COMPUTE, 0, OPERATION_TAKE, PERMITS);
-    add(all, SECOND, STEP_SLEEP, 250)->place = SLOW;
-    act(all, FIRST, STEP_SLEEP, 100, OPERATION_TAKE, PERMITS);
-    act(all, FIRST, STEP_SLEEP, 200, OPERATION_TAKE, PERMITS);
+    add(all, SECOND, STEP_DEVICE, 250)->place = SLOW;
+    act(all, FIRST, STEP_DEVICE, 100, OPERATION_TAKE, PERMITS);
+    act(all, FIRST, STEP_DEVICE, 200, OPERATION_TAKE, PERMITS);
     act(all, SECOND, STEP_COMPUTE, 250, OPERATION_TAKE, PERMITS);
-    add(all, FIRST, STEP_SLEEP, 300);
-    add(all, SECOND, STEP_SLEEP, 350);
+    add(all, FIRST, STEP_DEVICE, 300);
+    add(all, SECOND, STEP_DEVICE, 350);
     join(all, SECOND);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 1, 0) == 350);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 0, 0) == 200);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 1, 0) == 350);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0, 0) == 200);
     dependencies_free(all);
 }
 
-/* Three threads that compute 1000 after they slept for different times. */
+/* Three threads that compute 1000 after they waited for different times. */
 static struct dependencies *three_compute(int cores) {
     struct dependencies *all = new_run(cores);
     for (int t = FIRST; t <= THIRD; t++) {
-        add(all, t, STEP_SLEEP, 1000 * (uint64_t)t)->place = SLOW;
+        add(all, t, STEP_DEVICE, 1000 * (uint64_t)t)->place = SLOW;
         add(all, t, STEP_COMPUTE, 1000 * (uint64_t)t + 1000);
     }
     join(all, THIRD);
@@ -198,10 +198,10 @@ static struct dependencies *three_compute(int cores) {
 static void no_more_run_at_once_than_there_are_cores(void **state) {
     (void)state;
     struct dependencies *all = three_compute(1);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 1, 0) == 4000);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 0, 0) == 3000);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 0, 2) == 2000);
-    assert_true(end_of(all, SCALE_SLEEPS, "slow", 0, 3) == 1000);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 1, 0) == 4000);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0, 0) == 3000);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0, 2) == 2000);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0, 3) == 1000);
     dependencies_free(all);
 }
 
@@ -225,15 +225,15 @@ static void what_other_processes_had_stays(void **state) {
 static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) {
     (void)state;
     struct dependencies *all = new_run(2);
-    act(all, THIRD, STEP_SLEEP, 100, OPERATION_LOCK, LOCK)->place = SLOW;
+    act(all, THIRD, STEP_DEVICE, 100, OPERATION_LOCK, LOCK)->place = SLOW;
     act(all, THIRD, STEP_COMPUTE, 110, OPERATION_UNLOCK, LOCK);
-    act(all, FIRST, STEP_SLEEP, 200, OPERATION_LOCK, LOCK);
+    act(all, FIRST, STEP_DEVICE, 200, OPERATION_LOCK, LOCK);
     struct dependency_step *wait = add(all, FIRST, STEP_BLOCKED, 300);
     wait->cause = 1;
     wait->cause_kind = LINK_WAKER;
     act(all, FIRST, STEP_COMPUTE, 310, OPERATION_UNLOCK, LOCK);
     join(all, THIRD);
-    struct scale scale = {.of = SCALE_SLEEPS, .name = "slow", .factor = 10};
+    struct scale scale = {.of = SCALE_DEVICE, .name = "slow", .factor = 10};
     struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
     assert_true(predicted.forced > 0);
     dependencies_free(all);
@@ -244,7 +244,7 @@ static void steps_without_operations_are_not_replayed(void **state) {
     struct error error;
     struct dependencies *all = two_for_a_lock();
     all->has_operations = false;
-    struct scale scale = {.of = SCALE_SLEEPS, .name = "slow", .factor = 10};
+    struct scale scale = {.of = SCALE_DEVICE, .name = "slow", .factor = 10};
     assert_true(isnan(critical_path_predict(all, &scale, 1, 0).rescheduled_ns));
     struct critical_path *path = critical_path_find(all, &error);
     assert_true(isnan(path->checks.rescheduled_ns));
