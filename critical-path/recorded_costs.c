@@ -142,7 +142,8 @@ static void count_step(struct sweep *sweep, uint32_t step, int by) {
     if (step == NONE)
         return;
     const struct dependency_step *is = &sweep->recorded->all->steps[step];
-    sweep->running += is->kind == STEP_COMPUTE ? by : 0;
+    bool spins = is->operation == OPERATION_SPIN && is->kind != STEP_READY;
+    sweep->running += is->kind == STEP_COMPUTE || spins ? by : 0;
     sweep->ready += is->kind == STEP_READY ? by : 0;
     sweep->since_ns[is->thread] = sweep->kept_ns;
 }

@@ -310,8 +310,10 @@ static struct replay_state begin(const struct dependencies *all, step_weight *we
         replay.instead[i] = replay.sleepers[i] = NONE;
     heap_init(&replay.clock, all->n_threads);
     heap_init(&replay.queue, all->n_threads);
-    int all_cores = all->has_cores ? all->cores : (int)all->n_threads; /* not known who had one */
-    replay_cores_begin(&replay, cores > 0 ? cores : all_cores);
+    int most = (int)all->n_threads;               /* more make no difference */
+    int own = all->has_cores ? all->cores : most; /* where it is not known who had one */
+    int wanted = cores > 0 ? cores : own;
+    replay_cores_begin(&replay, wanted < most ? wanted : most);
     replay_objects_begin(&replay);
     return replay;
 }

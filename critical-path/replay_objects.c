@@ -232,7 +232,9 @@ static struct runner *unlock(struct replay_state *replay, struct runner *runner,
 struct runner *replay_objects_give(struct replay_state *replay, struct runner *runner,
                                    uint32_t step) {
     const struct dependency_step *is = step_of(replay, step);
-    struct replay_object *object = is->operand == NONE ? NULL : &replay->objects[is->operand];
+    if (is->operation == OPERATION_NONE)
+        return NULL;
+    struct replay_object *object = &replay->objects[is->operand];
     switch ((enum step_operation)is->operation) {
     case OPERATION_LOCK:
     case OPERATION_SPIN:
