@@ -100,6 +100,7 @@ struct plan_node {
     int item_kind;
     double count;                             /* may be fractional; 0: for nobody */
     int counts;                               /* draw; PLAN_NONE: `count` */
+    bool by_clock;                            /* `wait`: from when the last one was due */
     bool gives_back;                          /* what the thread took by `counts` last */
     double timeout_ns;                        /* negative: for ever */
     int cpu, wait, operations, service, near; /* draws */
@@ -157,6 +158,7 @@ struct plan_pool {
     int first_thread;
     int entry;
     bool at_start, with_creator, per_task;
+    bool is_kept;    /* created again, its threads are the same ones: those of a team */
     double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
     double displaces_per_ns;
     struct refill_curve refill; /* the model's; without points: losing its cache costs nothing */

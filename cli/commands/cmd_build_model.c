@@ -14,9 +14,11 @@
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
+#include "cli/prediction/uncertainty.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/drawing.h"
 #include "cli/text/quantity.h"
+#include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
@@ -133,7 +135,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
 
 static const struct argp build_argp = {
     .options = options_list,
@@ -322,6 +325,40 @@ static int check_untraced(struct model *model, const struct own_run *own_run, st
     return 0;
 }
 
+/* Per pool, as many as the program has where it may use one core. NULL: one thread goes another
+ * way, so that nothing can be compared. */
+static int *threads_on_one_core(const struct model *model, struct error *error) {
+    int *threads = thread_choice_resolve(&own, model, error);
+    for (size_t p = 0; threads && p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        int fewer = model_within_cores(pool, threads[p], 1, model->machine.cores);
+        if (fewer < threads[p] && fewer == 1 && pool->one_thread) {
+            free(threads);
+            return NULL;
+        }
+        threads[p] = fewer;
+    }
+    return threads;
+}
+
+/* The runs that had one core only tell what several cost each other. */
+static int compare_one_core(struct model *model, const struct own_run *own_run,
+                            struct error *error) {
+    if (own_run->trace->meta.n_one_core == 0 || own_run->measured.requests > 0)
+        return 0;
+    int *threads = threads_on_one_core(model, error);
+    const struct sim_config config = {.seed = 1, .cores = 1, .pool_threads = threads};
+    struct sim_result result;
+    int status = threads ? sim_predict(model, &config, &result, error) : 0;
+    if (threads && status == 0) {
+        if (!refusal_is_due(&result))
+            modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+        sim_result_free(&result);
+    }
+    free(threads);
+    return status;
+}
+
 static double relative_error(const struct model_check *check) {
     return check->simulated / check->measured - 1;
 }
@@ -365,6 +402,13 @@ static void print_refills(const struct model *model) {
     }
 }
 
+/* What more runs would tell. */
+static void print_unknown(const struct model *model) {
+    if (!uncertainty_knows_spread(model))
+        printf("%sby how much runs differ is not known: intervals suppose 5 %%\n",
+               isfinite(model->perturbation) ? "" : "what the probes cost and ");
+}
+
 static void print_summary(const struct model *model) {
     printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
@@ -373,9 +417,10 @@ static void print_summary(const struct model *model) {
     if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
         printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
                100 * (model->cpu_correction - 1));
-    if (model->cpu_spread > 0)
+    if (uncertainty_knows_spread(model))
         printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
     printf("\n");
+    print_unknown(model);
     if (scope_is_single(model))
         printf("the program has one thread: there are none to have more of\n");
     print_waiting(model);
@@ -455,8 +500,10 @@ static int save_decisions(struct decision_log *decisions, const char *directory,
 }
 
 static void tell(const struct build_options *options, const struct model *model) {
-    if (!options->modelgen.passes.dump_after)
+    if (!options->modelgen.passes.dump_after) {
+        text_page_begin();
         print_summary(model);
+    }
     warn_of_checks(model);
     log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
              options->common.directory, WORKSPACE_MODEL);
@@ -471,6 +518,8 @@ static int check_and_save(const struct build_options *options, const struct reco
     modelgen_correct(model, recording->trace, &recording->reload_costs);
     if (status == 0)
         status = check_untraced(model, own_run, error);
+    if (status == 0)
+        status = compare_one_core(model, own_run, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
