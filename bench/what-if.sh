@@ -33,7 +33,10 @@ record() { # FOLDER COMMAND...
 }
 
 median() { sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
-real_s() { for ((i = 0; i < runs; i++)); do seconds_of "$@"; done | median; }
+real_s() {
+    local i
+    for ((i = 0; i < runs; i++)); do echo "$(seconds_of "$@")"; done | median
+}
 
 # compare CASE CHANGE FOLDER RECORDED-S REAL-S: one line. The recorded program without probes took RECORDED-S: what the
 # probes cost is not what is looked at.
