@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "critical-path/longest_path.h"
+#include "critical-path/replay.h"
 
 /* ---- rows ---- */
 
@@ -279,10 +280,10 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
         return NULL;
     }
     struct critical_path *found = memory_alloc(1, sizeof *found);
-    struct longest_path path = longest_path_find(all, NULL, NULL, true);
+    struct longest_path path = longest_path_find(all, NULL, NULL);
     found->checks.as_recorded_ns = path.length_ns[path.end];
     longest_path_free(&path);
-    path = longest_path_find(all, as_it_lasted, NULL, true);
+    path = longest_path_find(all, as_it_lasted, NULL);
     found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
     double *slack_ns = longest_path_slack(&path, as_it_lasted, NULL);
     struct rows rows = rows_of(all);
@@ -290,6 +291,12 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
     add_up(found, &rows, &path, slack_ns);
     walk_back(found, &rows, &path);
     check_waits(&found->checks, &path);
+    found->checks.rescheduled_ns = NAN;
+    if (all->has_operations) {
+        struct replayed again = replay(all, as_it_lasted, NULL, 0);
+        found->checks.rescheduled_ns = again.end_ns;
+        replayed_free(&again);
+    }
     finish_rows(&rows, found);
     name_what_is_missing(found);
     free(slack_ns);

@@ -5,7 +5,8 @@
  * a wait weighs nothing, and what ended it is followed instead, so that the longest path is what
  * the run's time hangs on, and weights that are changed give the time that it would have taken.
  *
- * As recorded: locks, items and cores go to whom they went in the run. */
+ * As recorded: locks, items and cores go to whom they went in the run. Rescheduled: they go to who
+ * comes first (replay.h). */
 #ifndef PERSIK_CRITICAL_PATH_CRITICAL_PATH_H
 #define PERSIK_CRITICAL_PATH_CRITICAL_PATH_H
 
@@ -36,17 +37,23 @@ struct scale {
  * the array, but not the names. */
 const char **scale_names(const struct dependencies *dependencies, enum scale_of of, size_t *n);
 
+/* From the start of the work to its end. */
 struct what_if {
-    double
-        as_recorded_ns;  /* from the start of the work to its end, everything in the order it had */
-    double unordered_ns; /* the same if locks that were free when they were taken, as most are, need
-                          * not be taken in that order: how much hangs on it */
+    double as_recorded_ns;     /* everything in the order that it had */
+    double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,
+                                * which do not say what threads do to locks */
+    uint64_t taken, reordered; /* locks, permits and items; of these, by another than before */
+    uint64_t forced;           /* waits that had no end there, and were ended */
+    const char *parted;        /* where threads wait most differently in the first two: an
+                                * object's kind ... */
+    const char *parted_name;   /* ... and name; NULL: no such, or "cores" */
 };
 
-/* The time with these changes. Waits that nothing explains last as long as they did. Counts in
- * `n_steps` what each applied to. O(steps). */
+/* The time with these changes, on so many cores; 0: as many as in the run. Waits that nothing
+ * explains last as long as they did. Counts in `n_steps` what each change applied to. The texts
+ * are those of `dependencies`. O(steps log threads). */
 struct what_if critical_path_predict(const struct dependencies *dependencies, struct scale *scales,
-                                     size_t n);
+                                     size_t n, int cores);
 
 /* ---- what it hangs on ---- */
 
@@ -92,6 +99,7 @@ struct path_checks {
     double traced_ns;      /* from the first step to the end of the work */
     double as_recorded_ns; /* the same over the graph, unchanged; what nothing explains takes no
                               time */
+    double rescheduled_ns; /* the same replayed; NAN: not known */
     double blocked_ns;     /* of all threads */
     double explained_ns;   /* of these */
     double

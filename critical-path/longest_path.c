@@ -36,7 +36,7 @@ static double weigh(const struct longest_path *path, uint32_t step, step_weight 
 }
 
 /* A thread that nobody is known to have created begins when it did. */
-static void reach(struct longest_path *path, uint32_t step, double weight_ns, bool keeps_order) {
+static void reach(struct longest_path *path, uint32_t step, double weight_ns) {
     const struct dependency_step *is = &path->all->steps[step];
     uint32_t before = path->before[step];
     double length = -INFINITY;
@@ -54,9 +54,7 @@ static void reach(struct longest_path *path, uint32_t step, double weight_ns, bo
             via = VIA_CAUSE;
         }
     }
-    bool is_limited =
-        is->limit != DEPENDENCIES_NONE && (keeps_order || is->limit_kind != LINK_LOCK);
-    if (is_limited && path->length_ns[is->limit] > length) {
+    if (is->limit != DEPENDENCIES_NONE && path->length_ns[is->limit] > length) {
         length = path->length_ns[is->limit];
         via = VIA_LIMIT;
     }
@@ -64,8 +62,7 @@ static void reach(struct longest_path *path, uint32_t step, double weight_ns, bo
     path->via[step] = via;
 }
 
-/* The program ends when its first thread does; where that ended early, with the last of all. */
-static uint32_t find_end(const struct dependencies *all) {
+uint32_t longest_path_end(const struct dependencies *all) {
     uint32_t end = 0;
     for (uint32_t i = 0; i < all->n_steps; i++)
         if (all->steps[i].end_ns > all->steps[end].end_ns ||
@@ -74,7 +71,7 @@ static uint32_t find_end(const struct dependencies *all) {
     return end;
 }
 
-static uint64_t find_start(const struct dependencies *all) {
+uint64_t longest_path_start(const struct dependencies *all) {
     uint64_t start_ns = UINT64_MAX;
     for (size_t t = 0; t < all->n_threads; t++)
         if (!all->threads[t].is_made && all->threads[t].start_ns < start_ns)
@@ -83,8 +80,9 @@ static uint64_t find_start(const struct dependencies *all) {
 }
 
 struct longest_path longest_path_find(const struct dependencies *all, step_weight *weight,
-                                      void *context, bool keeps_order) {
-    struct longest_path path = {.all = all, .start_ns = find_start(all), .end = find_end(all)};
+                                      void *context) {
+    struct longest_path path = {
+        .all = all, .start_ns = longest_path_start(all), .end = longest_path_end(all)};
     path.length_ns = memory_alloc(all->n_steps, sizeof *path.length_ns);
     path.via = memory_alloc(all->n_steps, sizeof *path.via);
     path.before = memory_alloc(all->n_steps, sizeof *path.before);
@@ -94,8 +92,7 @@ struct longest_path longest_path_find(const struct dependencies *all, step_weigh
     for (uint32_t i = 0; i < all->n_steps; i++) {
         path.before[i] = last[all->steps[i].thread];
         last[all->steps[i].thread] = i;
-        reach(&path, i, weigh(&path, i, weight ? weight : longest_path_recorded, context),
-              keeps_order);
+        reach(&path, i, weigh(&path, i, weight ? weight : longest_path_recorded, context));
     }
     free(last);
     return path;

@@ -20,11 +20,17 @@ struct longest_path {
 typedef double step_weight(const struct dependencies *all, uint32_t step, double lasted_ns,
                            void *context);
 
-/* `weight` NULL: as recorded, waits that nothing explains take no time. `keeps_order`: who took a
- * lock that was free still comes behind who had it before. There must be steps. */
+/* `weight` NULL: as recorded, waits that nothing explains take no time. There must be steps. */
 struct longest_path longest_path_find(const struct dependencies *all, step_weight *weight,
-                                      void *context, bool keeps_order);
+                                      void *context);
 void longest_path_free(struct longest_path *path);
+
+/* The step that ends the work: the last one of the first thread; where that ended early, the last
+ * of all. */
+uint32_t longest_path_end(const struct dependencies *all);
+
+/* When the work begins. */
+uint64_t longest_path_start(const struct dependencies *all);
 
 /* How long the step lasted in the run. */
 double longest_path_lasted(const struct longest_path *path, uint32_t step);

@@ -1,4 +1,5 @@
 /* Changes of what steps take, and the time of the run with them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
 #include "critical-path/longest_path.h"
+#include "critical-path/replay.h"
 
 /* ---- what a change applies to ---- */
 
@@ -98,6 +100,15 @@ static bool is_met(const struct changes *changes, size_t i, const struct depende
     return changes->of_places[step->place * changes->n + i];
 }
 
+/* A sleep lasts longer than it was asked to, as the kernel may let several end at once
+ * (PR_SET_TIMERSLACK's default). That does not change with the program. */
+#define TIMER_SLACK_NS 50000.0
+
+static double times(const struct dependency_step *step, double lasted_ns, double factor) {
+    double stays_ns = step->kind == STEP_SLEEP && factor > 0 ? fmin(TIMER_SLACK_NS, lasted_ns) : 0;
+    return (lasted_ns - stays_ns) * factor + stays_ns;
+}
+
 /* Several changes of one step multiply. */
 static double changed(const struct dependencies *all, uint32_t index, double lasted_ns,
                       void *context) {
@@ -108,25 +119,89 @@ static double changed(const struct dependencies *all, uint32_t index, double las
         if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
             continue;
         scale->n_steps++;
-        lasted_ns *= scale->factor;
+        lasted_ns = times(step, lasted_ns, scale->factor);
     }
     return lasted_ns;
 }
 
-static double predict(const struct dependencies *all, struct changes *changes, bool keeps_order) {
+static void forget_steps(struct changes *changes) {
     for (size_t i = 0; i < changes->n; i++)
         changes->scales[i].n_steps = 0;
-    struct longest_path path = longest_path_find(all, changed, changes, keeps_order);
-    double end_ns = path.length_ns[path.end];
-    longest_path_free(&path);
-    return end_ns;
 }
 
-struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales,
-                                     size_t n) {
+/* ---- where two ways to predict part ---- */
+
+/* Per object, and behind them for cores: what threads wait in the longest path. */
+static double *waits_on_path(const struct longest_path *path) {
+    const struct dependencies *all = path->all;
+    double *waited_ns = memory_alloc(all->n_objects + 1, sizeof *waited_ns);
+    for (uint32_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        uint32_t before = path->before[i];
+        bool is_lock = step->limit_kind == LINK_LOCK && step->operand != DEPENDENCIES_NONE;
+        uint32_t object = step->kind == STEP_BLOCKED ? step->object
+                          : is_lock                  ? step->operand
+                                                     : DEPENDENCIES_NONE;
+        if (before == DEPENDENCIES_NONE || path->via[i] == VIA_THREAD)
+            continue;
+        double wait_ns = path->length_ns[i] - path->length_ns[before];
+        if (step->kind == STEP_READY)
+            waited_ns[all->n_objects] += wait_ns;
+        else if (object != DEPENDENCIES_NONE)
+            waited_ns[object] += wait_ns;
+    }
+    return waited_ns;
+}
+
+static void find_parting(struct what_if *what_if, const struct longest_path *path,
+                         const struct replayed *replayed) {
+    const struct dependencies *all = path->all;
+    double *waited_ns = waits_on_path(path);
+    size_t most = all->n_objects;
+    double most_ns = 0;
+    for (size_t o = 0; o <= all->n_objects; o++) {
+        double differs_ns = fabs(waited_ns[o] - replayed->waited_ns[o]);
+        if (differs_ns > most_ns) {
+            most = o;
+            most_ns = differs_ns;
+        }
+    }
+    bool is_object = most < all->n_objects;
+    what_if->parted = is_object ? all->objects[most].kind : "cores";
+    what_if->parted_name = is_object ? all->objects[most].name : NULL;
+    free(waited_ns);
+}
+
+/* ---- all ways ---- */
+
+static void reschedule(struct what_if *what_if, const struct longest_path *path,
+                       struct changes *changes, int cores) {
+    const struct dependencies *all = path->all;
+    what_if->rescheduled_ns = NAN;
+    if (!all->has_operations)
+        return;
+    struct replayed replayed = replay(all, changed, changes, cores);
+    what_if->rescheduled_ns = replayed.end_ns;
+    what_if->taken = replayed.taken;
+    what_if->reordered = replayed.reordered;
+    what_if->forced = replayed.forced;
+    find_parting(what_if, path, &replayed);
+    replayed_free(&replayed);
+}
+
+struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n,
+                                     int cores) {
     struct changes changes = changes_of(all, scales, n);
-    struct what_if prediction = {predict(all, &changes, true), predict(all, &changes, false)};
+    struct what_if what_if = {0};
+    forget_steps(&changes);
+    struct longest_path path = longest_path_find(all, changed, &changes);
+    what_if.as_recorded_ns = path.length_ns[path.end];
+    reschedule(&what_if, &path, &changes, cores);
+    forget_steps(&changes);
+    for (uint32_t i = 0; i < all->n_steps; i++) /* whatever was done how often: each counts once */
+        changed(all, i, 0, &changes);
+    longest_path_free(&path);
     free(changes.of_places);
     free(changes.of_objects);
-    return prediction;
+    return what_if;
 }

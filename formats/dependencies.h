@@ -14,7 +14,8 @@
 
 #include "base/error.h"
 
-#define DEPENDENCIES_VERSION 1
+#define DEPENDENCIES_VERSION 2
+#define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 
 enum step_kind {
@@ -51,6 +52,22 @@ enum link_kind {
  * calls tell. */
 enum step_witness { WITNESS_NONE, WITNESS_CONFIRMS, WITNESS_DENIES };
 
+/* What the thread does in the moment in which the step ends, so that the run can be replayed in
+ * another order. What takes is done when it has been got, what gives when it is there. */
+enum step_operation {
+    OPERATION_NONE,
+    OPERATION_LOCK,   /* takes the operand, as nobody else can then */
+    OPERATION_SPIN,   /* the same, and would wait for it on its core */
+    OPERATION_SHARE,  /* takes it to read, as others may, too */
+    OPERATION_UNLOCK, /* gives it back */
+    OPERATION_WAIT,   /* gives it back to wait for a condition */
+    OPERATION_PERMIT, /* the operand begins with `amount` permits */
+    OPERATION_BOUND,  /* the operand begins without items and has room for `amount`; 0: for all */
+    OPERATION_TAKE,   /* a permit or an item */
+    OPERATION_GIVE,   /* the same */
+    OPERATIONS
+};
+
 struct dependency_step {
     uint64_t end_ns : 56; /* since the run's start; never before the thread's previous step's */
     uint64_t kind : 8;    /* enum step_kind */
@@ -61,10 +78,13 @@ struct dependency_step {
     uint32_t limit;       /* the same, of one that it also had to wait for if that had been later */
     uint8_t cause_kind;   /* enum link_kind */
     uint8_t limit_kind;
-    uint8_t witness; /* enum step_witness */
-    uint8_t in_call; /* 1: inside of a recorded call */
+    uint8_t witness;        /* enum step_witness */
+    uint8_t in_call;        /* 1: inside of a recorded call */
+    uint32_t operand;       /* index of the object that the operation is on; DEPENDENCIES_NONE */
+    uint32_t operation : 8; /* enum step_operation */
+    uint32_t amount : 24;
 };
-_Static_assert(sizeof(struct dependency_step) == 32, "as documented");
+_Static_assert(sizeof(struct dependency_step) == 40, "as documented");
 
 struct dependency_frame {
     char *function;
@@ -95,6 +115,8 @@ struct dependencies {
     uint64_t run_ns;
     int cores;
     bool has_cores, has_wakers; /* the trace knows when threads had a core, who woke them */
+    bool has_operations;        /* the steps say what threads do to locks, semaphores, queues */
+    double tick_ns;             /* period of the kernel's timer tick; 0: not known */
     uint64_t lost;              /* records and events that the trace lacks */
     size_t n_steps, n_places, n_objects, n_threads;
     struct dependency_step *steps;

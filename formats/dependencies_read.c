@@ -110,16 +110,20 @@ static int read_threads(struct reader *reader, const json_t *json) {
     return 0;
 }
 
+#define MOST_TICK_NS 1e9
+
 static int read_parts(struct reader *reader, json_t *json) {
     struct dependencies *all = reader->all;
     json_t *places, *objects, *threads;
     json_int_t start_real, records, run, lost;
     int has_cores, has_wakers;
-    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o}", "start_real_ns",
-                    &start_real, "records", &records, "run_ns", &run, "cores", &all->cores,
-                    "has_cores", &has_cores, "has_wakers", &has_wakers, "lost", &lost, "places",
-                    &places, "objects", &objects, "threads", &threads) != 0 ||
-        records < 0 || lost < 0 || !is_time(run) || all->cores < 1)
+    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o, s?F}",
+                    "start_real_ns", &start_real, "records", &records, "run_ns", &run, "cores",
+                    &all->cores, "has_cores", &has_cores, "has_wakers", &has_wakers, "lost", &lost,
+                    "places", &places, "objects", &objects, "threads", &threads, "tick_ns",
+                    &all->tick_ns) != 0 ||
+        records < 0 || lost < 0 || !is_time(run) || all->cores < 1 ||
+        !(all->tick_ns >= 0 && all->tick_ns < MOST_TICK_NS))
         return -1;
     all->start_real_ns = (uint64_t)start_real;
     all->records = (uint64_t)records;
@@ -160,6 +164,9 @@ static const char *check_step(const struct dependencies *all, size_t index,
     if (step->kind >= STEP_KINDS || step->cause_kind >= LINK_KINDS ||
         step->limit_kind >= LINK_KINDS || step->witness > WITNESS_DENIES || step->in_call > 1)
         return "a step's kind";
+    if (step->operation >= OPERATIONS || !is_index(step->operand, all->n_objects) ||
+        (step->operation != OPERATION_NONE && step->operand == DEPENDENCIES_NONE))
+        return "a step's operation";
     if (!is_index(step->cause, index) || !is_index(step->limit, index))
         return "a step that depends on itself or on a later one: a cycle";
     if (step->end_ns < now_ns[step->thread] || !is_time((json_int_t)step->end_ns))
@@ -185,13 +192,25 @@ static int check_steps(struct reader *reader) {
     return fault ? corrupt(reader, fault) : 0;
 }
 
+static bool fetch_steps(struct reader *reader) {
+    struct dependencies *all = reader->all;
+    if (all->has_operations)
+        return fread(all->steps, sizeof *all->steps, all->n_steps, reader->file) == all->n_steps;
+    for (size_t i = 0; i < all->n_steps; i++) {
+        if (fread(&all->steps[i], DEPENDENCIES_STEP_1, 1, reader->file) != 1)
+            return false;
+        all->steps[i].operand = DEPENDENCIES_NONE;
+    }
+    return true;
+}
+
 static int read_steps(struct reader *reader, uint64_t n) {
     struct dependencies *all = reader->all;
     all->steps = allocate(reader, n, sizeof *all->steps);
     if (!all->steps)
         return corrupt(reader, "number of steps");
     all->n_steps = n;
-    if (fread(all->steps, sizeof *all->steps, n, reader->file) != n)
+    if (!fetch_steps(reader))
         return truncated(reader);
     return check_steps(reader);
 }
@@ -205,17 +224,18 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
         return error_set(reader->error, "%s: holds no dependencies: " AGAIN, reader->path);
     if (got < sizeof *head)
         return truncated(reader);
-    if (head->version != DEPENDENCIES_VERSION)
+    if (head->version < DEPENDENCIES_OLDEST || head->version > DEPENDENCIES_VERSION)
         return error_set(reader->error,
                          "%s: format version %u, this persik reads %d: use the persik that wrote "
                          "it, or " AGAIN,
                          reader->path, head->version, DEPENDENCIES_VERSION);
     uint64_t rest = reader->size - sizeof *head;
-    if (head->text_bytes > rest ||
-        head->n_steps > (rest - head->text_bytes) / sizeof(struct dependency_step))
+    reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
+    size_t step =
+        reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
+    if (head->text_bytes > rest || head->n_steps > (rest - head->text_bytes) / step)
         return truncated(reader);
-    if (head->n_steps * sizeof(struct dependency_step) != rest - head->text_bytes ||
-        head->n_steps >= DEPENDENCIES_NONE)
+    if (head->n_steps * step != rest - head->text_bytes || head->n_steps >= DEPENDENCIES_NONE)
         return corrupt(reader, "length");
     return 0;
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "simulator/heap.h"
+#include "base/heap.h"
 #include "simulator/histogram.h"
 #include "simulator/plan.h"
 #include "simulator/random.h"

@@ -103,9 +103,9 @@ spoilt() {
     report $? "$named is refused in one line, and stays"
 }
 
-make_newer() { printf '\002' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
+make_newer() { printf '\003' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
 make_foreign() { cp "$scratch/barrier_serial/trace.persik" .; }
-make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 12)) conv=notrunc 2>/dev/null; }
+make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null; }
 
 kept bounded_counter counter
 kept barrier_serial
@@ -116,7 +116,7 @@ report $? "what was kept gives the same answer"
 recording=$scratch/counter
 check "it explains itself" explains_itself
 spoilt "a truncated file" truncated truncate -s -100 dependencies.persik
-spoilt "a newer file" 'format version 2' make_newer
+spoilt "a newer file" 'format version 3' make_newer
 spoilt "a file with a cycle" cycle make_cyclic
 spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"

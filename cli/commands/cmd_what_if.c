@@ -3,11 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "cli/arguments/change.h"
 #include "cli/arguments/options.h"
+#include "cli/arguments/sweep.h"
 #include "cli/command.h"
+#include "cli/prediction/model_what_if.h"
 #include "cli/recording/steps.h"
 #include "cli/report/path_checks.h"
 #include "cli/text/nearest.h"
@@ -16,11 +17,12 @@
 
 /* ---- options ---- */
 
-enum { KEY_SCALE = 0xc000 };
+enum { KEY_SCALE = 0xc000, KEY_CORES };
 
 struct what_if_options {
     struct common_options common;
     enum table_format format;
+    int cores; /* 0: as many as in the run */
     struct changes changes;
     struct scale *scales; /* what each of them is of a recorded run */
 };
@@ -31,8 +33,21 @@ static const struct argp_option options_list[] = {
      "sleeps, or waits for disks; lock:NAME: whatever is done holding the lock; several are made "
      "at once",
      1},
+    {"cores", KEY_CORES, "N", 0, "on so many cores instead of as many as in the run", 1},
     {0},
 };
+
+static int parse_cores(const char *argument) {
+    struct error error;
+    struct int_list list = {0};
+    if (int_list_parse("--cores", argument, SWEEP_MAX_CORES, &list, &error) < 0)
+        usage_error("%s", error.text);
+    int cores = list.count == 1 ? list.items[0] : 0;
+    free(list.items);
+    if (cores == 0)
+        usage_error("--cores %s: give one number", argument);
+    return cores;
+}
 
 static void add_scale(struct what_if_options *options, const char *argument) {
     struct error error;
@@ -54,11 +69,14 @@ static error_t parse_what_if(int key, char *argument, struct argp_state *state) 
     case KEY_SCALE:
         add_scale(options, argument);
         return 0;
+    case KEY_CORES:
+        options->cores = parse_cores(argument);
+        return 0;
     case ARGP_KEY_ARG:
         usage_error("what-if takes no argument '%s': name the recording's folder with -i",
                     argument);
     case ARGP_KEY_END:
-        if (options->changes.count == 0)
+        if (options->changes.count == 0 && options->cores == 0)
             usage_error("what if what? --scale 'parse=0.5' halves what parse() computes");
         return 0;
     default:
@@ -73,11 +91,14 @@ static const struct argp what_if_argp = {
     .options = options_list,
     .parser = parse_what_if,
     .doc = "Predicts, from the recorded run alone, its running time if functions, sleeps, disks or "
-           "what is done under a lock took more or less. As recorded: locks, items and cores go to "
-           "whom they went in the run.\v"
+           "what is done under a lock took more or less, or if there were more or fewer cores. The "
+           "recorded steps are rescheduled: locks, items and cores go to who comes first. Beside "
+           "it: as recorded, in the order of the run, and the model's prediction, if there is "
+           "one.\v"
            "Examples:\n"
            "  persik what-if --scale 'parse=0.5'\n"
-           "  persik what-if --scale 'lock:queue.mutex=0' --scale 'sleep:poll_loop=0.1'\n",
+           "  persik what-if --scale 'lock:queue.mutex=0' --scale 'sleep:poll_loop=0.1'\n"
+           "  persik what-if --cores 4\n",
     .children = children,
 };
 
@@ -131,32 +152,114 @@ static int check_names(const struct what_if_options *options, const struct depen
     return 0;
 }
 
+/* ---- how far it may be off ---- */
+
+#define PARTED 0.05 /* of the time: where the ways to predict differ by more, it is said where */
+
+/* Half the width of the answer's interval: what the method is off by where nothing is changed, and
+ * half of what the farther one of the other two ways to predict differs from it. The model's figure
+ * is taken relative to its own unchanged one. Never less than what counts as no difference: where
+ * all agree, real runs were off by up to 3.4 % (docs/critical-path.md). */
+static double half_width(const struct path_checks *checks, const struct what_if *predicted,
+                         const struct model_what_if *model) {
+    double answer_ns = predicted->rescheduled_ns;
+    double own_ns = fabs(checks->rescheduled_ns / checks->traced_ns - 1) * answer_ns;
+    double differs_ns = fabs(predicted->as_recorded_ns - answer_ns);
+    double modelled_ns = model->run_ns / model->unchanged_ns * checks->traced_ns;
+    if (isfinite(modelled_ns))
+        differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
+    return fmax(own_ns + differs_ns / 2, PARTED * answer_ns);
+}
+
+static bool are_parted(double a_ns, double b_ns) {
+    return isfinite(a_ns) && isfinite(b_ns) && fabs(a_ns / b_ns - 1) > PARTED;
+}
+
+/* ---- printing ---- */
+
 static const struct table_column columns[] = {
     {"recorded_ns", "recorded"},
-    {"predicted_ns", "as recorded, with the change"},
+    {"predicted_ns", "predicted"},
+    {"half_width_ns", "+-"},
     {"change_share", "change"},
-    {"unordered_ns", "locks in any order"},
+    {"as_recorded_ns", "as recorded"},
+    {"rescheduled_ns", "rescheduled"},
+    {"model_ns", "model"},
+    {"taken", NULL},
+    {"reordered", NULL},
 };
 
-#define PARTED 0.05 /* of the time: what hangs on the order alone is worth a word */
+struct answers {
+    const struct critical_path *path;
+    struct what_if predicted;
+    struct model_what_if model;
+    double answer_ns, half_width_ns;
+};
 
-static void print_answer(const struct what_if_options *options, const struct critical_path *path,
-                         const struct dependencies *all, const struct what_if *predicted) {
+static struct answers answers_of(const struct critical_path *path, struct what_if predicted,
+                                 struct model_what_if model) {
+    struct answers answers = {path, predicted, model, predicted.as_recorded_ns, NAN};
+    if (isfinite(predicted.rescheduled_ns)) {
+        answers.answer_ns = predicted.rescheduled_ns;
+        answers.half_width_ns = half_width(&path->checks, &predicted, &model);
+    }
+    return answers;
+}
+
+static struct table *answer_table(const struct answers *answers) {
+    double traced_ns = answers->path->checks.traced_ns;
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    table_add_number(table, path->checks.traced_ns, UNIT_TIME);
-    table_add_number(table, predicted->as_recorded_ns, UNIT_TIME);
-    table_add_signed_share(table, predicted->as_recorded_ns / path->checks.traced_ns - 1);
-    table_add_number(table, predicted->unordered_ns, UNIT_TIME);
+    table_add_number(table, traced_ns, UNIT_TIME);
+    table_add_number(table, answers->answer_ns, UNIT_TIME);
+    table_add_number(table, answers->half_width_ns, UNIT_TIME);
+    table_add_signed_share(table, answers->answer_ns / traced_ns - 1);
+    table_add_number(table, answers->predicted.as_recorded_ns, UNIT_TIME);
+    table_add_number(table, answers->predicted.rescheduled_ns, UNIT_TIME);
+    table_add_number(table, answers->model.run_ns, UNIT_TIME);
+    table_add_integer(table, (long)answers->predicted.taken);
+    table_add_integer(table, (long)answers->predicted.reordered);
+    return table;
+}
+
+/* What the figures alone do not say. */
+static void print_comments(const struct answers *answers) {
+    const struct what_if *predicted = &answers->predicted;
+    if (!isfinite(predicted->rescheduled_ns)) {
+        puts("\nthe steps are those of an older persik, which do not say what threads do to locks: "
+             "not rescheduled");
+        return;
+    }
+    printf("\n%llu of %llu locks, permits and items were taken by another thread than in the run\n",
+           (unsigned long long)predicted->reordered, (unsigned long long)predicted->taken);
+    if (predicted->forced > 0)
+        printf("%llu waits had no end in the other order and were ended: the answer is uncertain\n",
+               (unsigned long long)predicted->forced);
+    if (answers->model.why)
+        printf("the model says nothing of it: %s\n", answers->model.why);
+    if (are_parted(predicted->as_recorded_ns, predicted->rescheduled_ns))
+        printf("as recorded and rescheduled part by more than 5 %%, most at %s%s%s\n",
+               predicted->parted, predicted->parted_name ? " " : "",
+               predicted->parted_name ? predicted->parted_name : "");
+    if (are_parted(answers->model.run_ns, predicted->rescheduled_ns))
+        puts("the model and rescheduled part by more than 5 %");
+}
+
+static void print_answer(const struct what_if_options *options, const struct answers *answers,
+                         const struct dependencies *all) {
+    struct table *table = answer_table(answers);
+    const struct path_checks *checks = &answers->path->checks;
     if (options->format == FORMAT_JSON) {
-        json_t *json = json_pack("{s:o, s:o}", "checks", path_checks_json(&path->checks, all),
+        json_t *json = json_pack("{s:o, s:o}", "checks", path_checks_json(checks, all),
                                  "prediction", table_json(table));
         table_print_json(json, stdout);
     } else {
         bool for_people = options->format == FORMAT_TABLE;
-        path_checks_print(&path->checks, all, for_people ? stdout : stderr);
+        path_checks_print(checks, all, for_people ? stdout : stderr);
         if (for_people)
             putchar('\n');
         table_print(table, options->format, stdout);
+        if (for_people)
+            print_comments(answers);
     }
     table_free(table);
 }
@@ -166,7 +269,8 @@ static int answer(struct what_if_options *options, const struct dependencies *al
     struct critical_path *path = critical_path_find(all, error);
     if (!path)
         return -1;
-    struct what_if predicted = critical_path_predict(all, options->scales, options->changes.count);
+    struct what_if predicted =
+        critical_path_predict(all, options->scales, options->changes.count, options->cores);
     int status = check_names(options, all, error);
     if (status == 0 && all->lost > 0)
         status = error_set(error,
@@ -175,11 +279,12 @@ static int answer(struct what_if_options *options, const struct dependencies *al
                            (unsigned long long)all->lost);
     if (status == 0) {
         path_checks_warn(all);
-        if (predicted.unordered_ns < (1 - PARTED) * predicted.as_recorded_ns)
-            log_warning("much of that hangs on locks being taken in the order they were: where "
-                        "threads may pass each other it is less");
-        print_answer(options, path, all, &predicted);
+        struct model_what_if model =
+            model_what_if(options->common.directory, &options->changes, options->cores);
+        struct answers answers = answers_of(path, predicted, model);
+        print_answer(options, &answers, all);
         fflush(stdout);
+        free(model.why);
     }
     critical_path_free(path);
     return status;

@@ -15,6 +15,10 @@ static void print_time(const struct path_checks *checks, FILE *out) {
             quantity_show(checks->as_recorded_ns, UNIT_TIME, found),
             quantity_show(checks->traced_ns, UNIT_TIME, traced),
             100 * (share(checks->as_recorded_ns, checks->traced_ns) - 1));
+    if (isfinite(checks->rescheduled_ns))
+        fprintf(out, "; rescheduled: %s (%+.2f %%)",
+                quantity_show(checks->rescheduled_ns, UNIT_TIME, found),
+                100 * (share(checks->rescheduled_ns, checks->traced_ns) - 1));
     if (checks->missing)
         fprintf(out, "; not explained is, most of all, what %s waits for", checks->missing);
     fputc('\n', out);
@@ -61,9 +65,10 @@ static json_t *number(double value) {
 
 json_t *path_checks_json(const struct path_checks *checks, const struct dependencies *all) {
     return json_pack(
-        "{s:f, s:f, s:f, s:o, s:o, s:o, s:b, s:I, s:I, s:o}", "traced_ns", checks->traced_ns,
-        "as_recorded_ns", checks->as_recorded_ns, "blocked_ns", checks->blocked_ns,
-        "explained_share", number(share(checks->explained_ns, checks->blocked_ns)), "outside_share",
+        "{s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:b, s:I, s:I, s:o}", "traced_ns", checks->traced_ns,
+        "as_recorded_ns", checks->as_recorded_ns, "rescheduled_ns", number(checks->rescheduled_ns),
+        "blocked_ns", checks->blocked_ns, "explained_share",
+        number(share(checks->explained_ns, checks->blocked_ns)), "outside_share",
         number(share(checks->outside_ns, checks->blocked_ns)), "waking_thread_alone_share",
         number(share(checks->by_kernel_ns, checks->blocked_ns)), "wakers_recorded", all->has_wakers,
         "links_told", (json_int_t)checks->told, "links_confirmed", (json_int_t)checks->confirmed,

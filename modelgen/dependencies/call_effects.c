@@ -51,11 +51,23 @@ static struct limit take_lock(struct thread_run *is, uint32_t thread, struct syn
     return limit_by(reads ? object->write : object->release, thread, LINK_LOCK);
 }
 
+/* Also who finds the other thread ended would have waited for it. */
+static struct limit join_thread(const struct run_state *run, uint32_t thread,
+                                const struct trace_record *record) {
+    bool is_known = record->value >= 0 && (size_t)record->value < run->trace->n_threads;
+    if (!is_known || !succeeded(record))
+        return (struct limit){DEPENDENCIES_NONE, LINK_NONE};
+    uint32_t ended = (uint32_t)record->value;
+    return limit_by((struct giver){ended, step_log_last(&run->log, ended), 0}, thread, LINK_JOIN);
+}
+
 struct limit call_effects_take(struct run_state *run, uint32_t thread,
                                const struct trace_record *record, uint32_t index) {
     struct thread_run *is = &run->threads[thread];
     struct sync_object *object = run_state_object(run, index);
     const struct limit none = {DEPENDENCIES_NONE, LINK_NONE};
+    if (trace_op(record) == OP_JOIN)
+        return join_thread(run, thread, record);
     if (!object || (!succeeded(record) && !trace_is_condition_wait(record)))
         return none;
     if (trace_is_condition_wait(record)) {
@@ -109,17 +121,16 @@ static void arrive(struct run_state *run, struct sync_object *object, struct giv
                                    .object = DEPENDENCIES_NONE,
                                    .cause = arrival.step,
                                    .cause_kind = LINK_BARRIER,
-                                   .limit = DEPENDENCIES_NONE};
+                                   .limit = DEPENDENCIES_NONE,
+                                   .operand = DEPENDENCIES_NONE};
     uint32_t gate_step = step_log_end(&run->log, step, arrival.time_ns);
     object->arrived++;
     if (object->parties == 0 || object->arrived % object->parties == 0)
         object->opened = (struct giver){arrival.thread, gate_step, arrival.time_ns};
 }
 
-static void begin_condition_wait(struct run_state *run, struct thread_run *is,
-                                 const struct trace_record *record, struct giver now) {
+static void begin_condition_wait(struct run_state *run, struct thread_run *is, struct giver now) {
     is->is_signalled = false;
-    is->mutex = mutex_of_wait(run, is, record);
     struct sync_object *mutex = run_state_object(run, is->mutex);
     if (!mutex)
         return;
@@ -149,13 +160,10 @@ void call_effects_give(struct run_state *run, uint32_t thread, const struct trac
     if (!object)
         return;
     if (trace_is_condition_wait(record)) {
-        begin_condition_wait(run, is, record, now);
+        begin_condition_wait(run, is, now);
         return;
     }
     switch (trace_op(record)) {
-    case OP_INIT:
-        sync_object_begin(object, record->value);
-        break;
     case OP_UNLOCK:
     case OP_RWUNLOCK:
         unlock(is, object, index, now);
@@ -187,4 +195,87 @@ void call_effects_give(struct run_state *run, uint32_t thread, const struct trac
     default:
         break;
     }
+}
+
+/* ---- what is replayed ---- */
+
+static enum step_operation taking(const struct trace_record *record,
+                                  const struct sync_object *object) {
+    switch (trace_op(record)) {
+    case OP_LOCK:
+    case OP_TRYLOCK:
+    case OP_TIMEDLOCK:
+    case OP_WRLOCK:
+    case OP_TRYWRLOCK:
+    case OP_TIMEDWRLOCK:
+        return record->flags & TRACE_SPINS ? OPERATION_SPIN : OPERATION_LOCK;
+    case OP_RDLOCK:
+    case OP_TRYRDLOCK:
+    case OP_TIMEDRDLOCK:
+        return OPERATION_SHARE;
+    case OP_ACQUIRE:
+    case OP_TRYACQUIRE:
+    case OP_TIMEDACQUIRE:
+    case OP_GET:
+    case OP_TRYGET:
+        return object->counts ? OPERATION_TAKE : OPERATION_NONE;
+    case OP_PUT:
+    case OP_TRYPUT: /* which may have to wait for room */
+        return object->counts ? OPERATION_GIVE : OPERATION_NONE;
+    default:
+        return OPERATION_NONE;
+    }
+}
+
+static enum step_operation giving(const struct trace_record *record,
+                                  const struct sync_object *object) {
+    switch (trace_op(record)) {
+    case OP_UNLOCK:
+    case OP_RWUNLOCK:
+        return OPERATION_UNLOCK;
+    case OP_RELEASE:
+        return object->counts ? OPERATION_GIVE : OPERATION_NONE;
+    case OP_INIT:
+        return !object->counts              ? OPERATION_NONE
+               : object->on == ON_SEMAPHORE ? OPERATION_PERMIT
+                                            : OPERATION_BOUND;
+    default:
+        return OPERATION_NONE;
+    }
+}
+
+void call_effects_begin(struct run_state *run, uint32_t thread, const struct trace_record *record,
+                        uint32_t index) {
+    struct thread_run *is = &run->threads[thread];
+    struct sync_object *object = run_state_object(run, index);
+    if (object && trace_is_condition_wait(record))
+        is->mutex = mutex_of_wait(run, is, record);
+    else if (object && trace_op(record) == OP_INIT)
+        sync_object_begin(object, record->value);
+}
+
+void call_effects_tell(const struct run_state *run, uint32_t thread,
+                       const struct trace_record *record, bool returns,
+                       struct dependency_step *step) {
+    const struct thread_run *is = &run->threads[thread];
+    const struct sync_object *object = run_state_object(run, is->object);
+    bool is_done = returns || record->duration_ns == 0;
+    enum step_operation operation = OPERATION_NONE;
+    step->operand = is->object;
+    if (object && trace_is_condition_wait(record)) {
+        step->operand = is->mutex;
+        operation = is->mutex == DEPENDENCIES_NONE ? OPERATION_NONE
+                    : returns                      ? OPERATION_LOCK
+                                                   : OPERATION_WAIT;
+    } else if (object && succeeded(record)) {
+        operation = is_done ? taking(record, object) : OPERATION_NONE;
+        if (operation == OPERATION_NONE && !returns)
+            operation = giving(record, object);
+    }
+    step->operation = operation;
+    step->amount = operation == OPERATION_PERMIT  ? (uint32_t)record->value
+                   : operation == OPERATION_BOUND ? (uint32_t)(object->is_bounded * record->value)
+                                                  : 0;
+    if (operation == OPERATION_NONE)
+        step->operand = DEPENDENCIES_NONE;
 }

@@ -116,6 +116,8 @@ static void make_call(struct run_state *run, uint32_t thread, uint64_t now_ns) {
     const struct trace_record *record = &is->at.thread->records[is->at.record];
     struct dependency_step step = run_state_step(run, thread, kind_of_state(is->at.state));
     is->object = sync_states_index(&run->sync, record);
+    call_effects_begin(run, thread, record, is->object);
+    call_effects_tell(run, thread, record, false, &step);
     bool is_done = record->duration_ns == 0;
     if (is_done && trace_op(record) != OP_BARRIER) {
         struct limit limit = call_effects_take(run, thread, record, is->object);
@@ -142,6 +144,7 @@ static void return_from_call(struct run_state *run, uint32_t thread, uint64_t no
                                       ? wait_cause_find(run, thread, NULL, now_ns)
                                       : run_state_step(run, thread, kind_of_state(is->at.state));
     struct limit limit = call_effects_take(run, thread, record, is->object);
+    call_effects_tell(run, thread, record, true, &step);
     step.limit = limit.step == step.cause ? DEPENDENCIES_NONE : limit.step;
     step.limit_kind = (uint8_t)(step.limit == DEPENDENCIES_NONE ? LINK_NONE : limit.link);
     step_log_end(&run->log, step, now_ns);
@@ -221,6 +224,8 @@ struct dependencies *dependencies_of_trace(const struct trace *trace, const stru
                                  .cores = trace->meta.cores,
                                  .has_cores = trace->meta.has_slices,
                                  .has_wakers = trace->meta.has_wakers,
+                                 .has_operations = true,
+                                 .tick_ns = trace->meta.tick_ns,
                                  .lost = trace->meta.lost_records + trace->meta.lost_events,
                                  .n_steps = run.log.steps.count,
                                  .steps = run.log.steps.items,

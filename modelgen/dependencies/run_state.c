@@ -16,6 +16,7 @@ struct dependency_step run_state_step(const struct run_state *run, uint32_t thre
                                     .object = object,
                                     .cause = DEPENDENCIES_NONE,
                                     .limit = DEPENDENCIES_NONE,
+                                    .operand = DEPENDENCIES_NONE,
                                     .in_call = is->at.in_call};
 }
 

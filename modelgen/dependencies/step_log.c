@@ -25,8 +25,9 @@ uint32_t step_log_end(struct step_log *log, struct dependency_step step, uint64_
     struct last_step *last = &log->last[step.thread];
     if (end_ns < last->end_ns) /* clocks of two sources */
         end_ns = last->end_ns;
-    bool depends = step.cause != DEPENDENCIES_NONE || step.limit != DEPENDENCIES_NONE;
-    if (end_ns == last->end_ns && !depends && last->step != DEPENDENCIES_NONE)
+    bool matters = step.cause != DEPENDENCIES_NONE || step.limit != DEPENDENCIES_NONE ||
+                   step.operation != OPERATION_NONE;
+    if (end_ns == last->end_ns && !matters && last->step != DEPENDENCIES_NONE)
         return last->step;
     step.end_ns = end_ns & ((UINT64_C(1) << 56) - 1);
     last->end_ns = end_ns;

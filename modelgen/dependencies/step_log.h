@@ -27,7 +27,7 @@ uint32_t step_log_thread(struct step_log *log, char *name, uint64_t start_ns, bo
 uint64_t step_log_now(const struct step_log *log, uint32_t thread);
 
 /* Ends the thread's next step, all of which but the end is filled in, and gives its index: that of
- * the step before it where nothing lies between the two, neither time nor a dependence. */
+ * the step before it where nothing lies between the two: no time, dependence or operation. */
 uint32_t step_log_end(struct step_log *log, struct dependency_step step, uint64_t end_ns);
 
 /* What the thread does from now on depends on this one; DEPENDENCIES_NONE: it has not begun. */

@@ -349,6 +349,60 @@ static void without_times_on_cores_calls_that_may_wait_count_as_waiting(void **s
     dependencies_free(all);
 }
 
+/* ---- what is replayed ---- */
+
+static void steps_tell_what_is_done_to_locks_and_semaphores(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    uint32_t in = builder_context(trace, "use", 10, "worker", 100);
+    builder_call(trace, MAIN, "sem_init", 10, 10, SEMAPHORE, in)->value = 3;
+    builder_call(trace, WORKER, "pthread_mutex_lock", 100, 120, MUTEX, in);
+    builder_call(trace, WORKER, "pthread_cond_wait", 200, 300, CONDITION, in);
+    builder_call(trace, WORKER, "pthread_mutex_unlock", 400, 400, MUTEX, in);
+    builder_call(trace, OTHER, "sem_wait", 500, 500, SEMAPHORE, in);
+    builder_call(trace, OTHER, "sem_post", 600, 600, SEMAPHORE, in);
+    runs(trace, MAIN);
+    runs(trace, WORKER);
+    runs(trace, OTHER);
+    struct dependencies *all = made_of(trace);
+    assert_true(all->has_operations);
+    static const struct {
+        uint32_t thread;
+        uint64_t end_ns;
+        enum step_operation operation;
+        const char *kind;
+    } told[] = {
+        {MAIN, 10, OPERATION_PERMIT, "semaphore"}, {WORKER, 120, OPERATION_LOCK, "mutex"},
+        {WORKER, 200, OPERATION_WAIT, "mutex"},    {WORKER, 300, OPERATION_LOCK, "mutex"},
+        {WORKER, 400, OPERATION_UNLOCK, "mutex"},  {OTHER, 500, OPERATION_TAKE, "semaphore"},
+        {OTHER, 600, OPERATION_GIVE, "semaphore"}};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const struct dependency_step *step =
+            step_at(all, told[i].thread, told[i].end_ns, STEP_COMPUTE);
+        assert_int_equal(step->operation, told[i].operation);
+        assert_string_equal(all->objects[step->operand].kind, told[i].kind);
+        assert_int_equal(step->amount, told[i].operation == OPERATION_PERMIT ? 3 : 0);
+    }
+    dependencies_free(all);
+}
+
+/* It would have had to wait if that thread had been slower. */
+static void who_joins_a_thread_that_has_ended_depends_on_it(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    uint32_t in = builder_context(trace, "use", 10, "main", 100);
+    builder_call(trace, WORKER, "pthread_mutex_lock", 100, 100, MUTEX, in);
+    builder_call(trace, MAIN, "pthread_join", 900, 910, 0, in)->value = WORKER;
+    trace->threads[WORKER].end_ns = 500;
+    runs(trace, MAIN);
+    builder_run(trace, WORKER, WORKER, 0, 0, 500, false);
+    struct dependencies *all = made_of(trace);
+    const struct dependency_step *join = step_at(all, MAIN, 910, STEP_COMPUTE);
+    assert_int_equal(join->limit_kind, LINK_JOIN);
+    assert_int_equal(all->steps[join->limit].thread, WORKER);
+    dependencies_free(all);
+}
+
 /* ---- what is missing ---- */
 
 static void a_link_that_is_missing_is_found_and_named(void **state) {
@@ -358,6 +412,9 @@ static void a_link_that_is_missing_is_found_and_named(void **state) {
     all->steps[wait].kind = STEP_UNEXPLAINED;
     all->steps[wait].cause = DEPENDENCIES_NONE;
     all->steps[wait].cause_kind = LINK_NONE;
+    for (size_t i = 0; i < all->n_steps; i++) /* that of the call as a whole, too */
+        if (all->steps[i].limit_kind == LINK_JOIN)
+            all->steps[i].limit = DEPENDENCIES_NONE;
     struct error error;
     struct critical_path *path = critical_path_find(all, &error);
     assert_true(path->checks.as_recorded_ns < path->checks.traced_ns - 4700);
@@ -384,6 +441,8 @@ int main(void) {
         cmocka_unit_test(who_had_the_core_kept_the_ready_waiting),
         cmocka_unit_test(sleeps_and_disks_have_no_cause),
         cmocka_unit_test(without_times_on_cores_calls_that_may_wait_count_as_waiting),
+        cmocka_unit_test(steps_tell_what_is_done_to_locks_and_semaphores),
+        cmocka_unit_test(who_joins_a_thread_that_has_ended_depends_on_it),
         cmocka_unit_test(a_link_that_is_missing_is_found_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

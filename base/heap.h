@@ -5,8 +5,8 @@
  * behind to be recognised as stale. The heap's size is known beforehand: nothing is allocated
  * while a simulation runs. Four children share a cache line pair and halve the depth of a binary
  * heap. Equal keys leave in the order in which they were set. */
-#ifndef PERSIK_SIMULATOR_HEAP_H
-#define PERSIK_SIMULATOR_HEAP_H
+#ifndef PERSIK_BASE_HEAP_H
+#define PERSIK_BASE_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "simulator/heap.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
