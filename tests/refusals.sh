@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks that persik gives no figures where it is unknown how work follows the threads, and where the simulated
-# threads come to wait for nothing, but says why. Of kept recordings of tests/programs/open_ends.c.
+# threads come to wait for nothing, but says why. Of kept recordings.
 # Usage: tests/refusals.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
@@ -36,6 +36,16 @@ bounds_are_not_kept() {
     predict together --threads 4 --assert 'run<1000s' && [ "$status" -eq 3 ] && grep -q 'no figures' "$scratch/err"
 }
 
+# Its threads make each other; limits of those alive are told from the number in all.
+trees_have_no_thread_count() {
+    kept_model halving_sum && predict halving_sum --threads 4 && [ "$status" -ne 0 ] &&
+        grep -q 'make each other, each for a part of its work, in add_up (halving_sum.c:' "$scratch/err"
+}
+limits_are_the_thread_count() {
+    kept_model alive_limit && predict alive_limit --threads 1,8 --cores 2 && [ "$status" -eq 0 ] &&
+        [ "$(rows_without)" -eq 0 ] && grep -q 'how many may live at a time' "$scratch/err"
+}
+
 # With measurements that were made up: where the program ran, two and four threads took a second.
 validate_says_why() {
     printf '%s\n' threads,cores,round,run_ns,cpu_ns,foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference \
@@ -49,6 +59,8 @@ each_is_known() {
     kept_model each && predict each --threads 1,2,4 && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ] && grep -q 'each thread does the same' "$scratch/err"
 }
 
+check "threads that make each other have no thread count" trees_have_no_thread_count
+check "how many threads may live at a time is the thread count" limits_are_the_thread_count
 check "a total that all threads count up together is not each thread's work" refused together
 check "the recorded number of threads has figures" recorded_threads_have_figures
 check "a rule that is told gives figures" told_rules_have_figures
