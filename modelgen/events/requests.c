@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "modelgen/events/datagrams.h"
 #include "modelgen/events/event_cursor.h"
+#include "modelgen/events/request_order.h"
 #include "modelgen/events/thread_states.h"
 
 /* ---- calls on connections, and waits for them ---- */
@@ -586,6 +587,7 @@ struct requests requests_find(const struct trace *trace) {
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);
+        request_order_find(found.all.items, found.all.count);
         measure(&found);
         find_idle(&finder);
     }

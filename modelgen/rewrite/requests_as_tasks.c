@@ -144,10 +144,23 @@ static uint64_t end_of_wait(const struct rewriter *rewriter, const struct reques
     return accepts ? request->to_ns : trace_end_ns(shown(rewriter, request->wait));
 }
 
+static void show_idle(const struct rewriter *rewriter, struct request_event event) {
+    event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
+}
+
+static bool waits_for_others(const struct trace_record *record) {
+    return trace_op(record) == OP_ACCEPT || trace_op(record) == OP_POLL;
+}
+
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
     uint32_t context = shown(rewriter, request->take)->context;
     bool waited = !request_event_is_none(request->wait);
     struct request_event event = waited ? request->wait : request->take;
+    if (!request_event_is_none(request->behind)) { /* there it is inserted */
+        if (waits_for_others(shown(rewriter, event)))
+            show_idle(rewriter, event);
+        return;
+    }
     struct trace_record *take = event_log_change(rewriter->log, event.thread, event.number);
     take->api = ROLE_get;
     take->object = queue_of_request(rewriter, request)->object;
@@ -155,10 +168,6 @@ static void show_take(const struct rewriter *rewriter, const struct request *req
     take->value = 0;
     take->duration_ns = waited ? end_of_wait(rewriter, request) - take->start_ns : 0;
     take->flags = waited ? TRACE_WAITED : 0;
-}
-
-static void show_idle(const struct rewriter *rewriter, struct request_event event) {
-    event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
 }
 
 /* The request of the same source that the thread took last before this call, or, if it took none,
@@ -193,33 +202,62 @@ static void show_last(const struct rewriter *rewriter, const struct request_idle
     last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
 }
 
-static int compare_events(const void *a, const void *b) {
-    const struct request_event *x = a, *y = b;
-    if (x->thread != y->thread)
-        return (x->thread > y->thread) - (x->thread < y->thread);
-    return (x->number > y->number) - (x->number < y->number);
+/* What is inserted behind an event: the end of a task, and then the taking of the next one, if the
+ * thread had that already. */
+struct boundary {
+    struct request_event after;
+    const struct request *next; /* NULL: it is the end */
+};
+
+static int compare_boundaries(const void *a, const void *b) {
+    const struct boundary *x = a, *y = b;
+    if (x->after.thread != y->after.thread)
+        return (x->after.thread > y->after.thread) - (x->after.thread < y->after.thread);
+    if (x->after.number != y->after.number)
+        return (x->after.number > y->after.number) - (x->after.number < y->after.number);
+    return (x->next != NULL) - (y->next != NULL);
 }
 
-static void insert_ends(const struct rewriter *rewriter) {
+static struct trace_record shown_at(const struct rewriter *rewriter,
+                                    const struct boundary *boundary) {
+    const struct trace_record *write = shown(rewriter, boundary->after);
+    struct trace_record record = {
+        .start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context};
+    if (boundary->next) {
+        record.api = ROLE_get;
+        record.object = queue_of_request(rewriter, boundary->next)->object;
+        record.context = shown(rewriter, boundary->next->take)->context;
+    }
+    return record;
+}
+
+static struct boundary *find_boundaries(const struct rewriter *rewriter, size_t *n) {
     const struct requests *requests = rewriter->requests;
-    size_t n = requests->all.count;
-    struct request_event *ends = memory_alloc(n, sizeof *ends);
+    struct boundary *all = memory_alloc(2 * requests->all.count, sizeof *all);
+    *n = 0;
+    for (size_t r = 0; r < requests->all.count; r++) {
+        const struct request *request = &requests->all.items[r];
+        all[(*n)++] = (struct boundary){request->end, NULL};
+        if (!request_event_is_none(request->behind))
+            all[(*n)++] = (struct boundary){request->behind, request};
+    }
+    qsort(all, *n, sizeof *all, compare_boundaries);
+    return all;
+}
+
+static void insert_boundaries(const struct rewriter *rewriter) {
+    size_t n;
+    struct boundary *all = find_boundaries(rewriter, &n);
     struct event_insertion *added = memory_alloc(n, sizeof *added);
-    for (size_t r = 0; r < n; r++)
-        ends[r] = requests->all.items[r].end;
-    qsort(ends, n, sizeof *ends, compare_events);
-    for (size_t e = 0; e < n;) {
-        size_t of_thread = 0, thread = ends[e].thread;
-        for (; e < n && ends[e].thread == thread; e++) {
-            const struct trace_record *write = shown(rewriter, ends[e]);
-            added[of_thread++] = (struct event_insertion){
-                ends[e].number,
-                {.start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context}};
-        }
+    for (size_t b = 0; b < n;) {
+        size_t of_thread = 0, thread = all[b].after.thread;
+        for (; b < n && all[b].after.thread == thread; b++)
+            added[of_thread++] =
+                (struct event_insertion){all[b].after.number, shown_at(rewriter, &all[b])};
         event_log_insert(rewriter->log, thread, added, of_thread);
     }
     free(added);
-    free(ends);
+    free(all);
 }
 
 /* Calls whose time would be modelled. */
@@ -250,7 +288,7 @@ static void show_calls(const struct rewriter *rewriter) {
     }
     for (size_t r = 0; r < requests->all.count; r++)
         show_take(rewriter, &requests->all.items[r]);
-    insert_ends(rewriter);
+    insert_boundaries(rewriter);
     drop_start_and_stop(rewriter);
 }
 

@@ -200,6 +200,75 @@ static void requests_of_a_kept_connection_are_taken_one_by_one(void **state) {
     end(&shown, trace);
 }
 
+/* The first request comes in two parts; between them the second one is taken, and ended. */
+static struct trace *loop_with_a_request_in_parts(void) {
+    struct trace *trace = new_trace(1);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    on(trace, MAIN, "accept", LISTENER, 30, 40, FIRST + 1);
+    for (uint64_t i = 1; i <= 3; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, at + 150);
+        on(trace, WORKER, "read", FIRST, at + 100, at + 110, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 300, 1);
+        woken(trace, WORKER, at + 280, at + 3000);
+        serve(trace, WORKER, FIRST + 1, at + 400);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 1000, at + 1010, 1);
+        serve(trace, WORKER, FIRST, at + 1100);
+    }
+    on(trace, WORKER, "epoll_wait", LOOP, 3 * EACH_NS + 2000, 5 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 5 * EACH_NS);
+    return trace;
+}
+
+/* Tasks under way at most, if the thread takes and ends them as it is shown to. */
+static int most_under_way(const struct event_log *log, int thread) {
+    int under_way = 0, most = 0;
+    for (size_t i = 0; i < log->trace.threads[thread].n_records; i++) {
+        const struct trace_record *call = shown_call(log, thread, i);
+        under_way += call->api == ROLE_get && !(call->flags & TRACE_FAILED);
+        under_way -= call->api == ROLE_task_end;
+        most = under_way > most ? under_way : most;
+    }
+    assert_int_equal(under_way, 0);
+    return most;
+}
+
+static void a_thread_ends_a_request_before_it_takes_the_next_one(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_request_in_parts();
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), 6);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 7); /* the last one in vain */
+    assert_int_equal(most_under_way(&shown.log, WORKER), 1);
+    assert_int_equal(shown_call(&shown.log, WORKER, 2)->api, ROLE_idle); /* waits for the rest */
+    const struct trace_record *next = shown_call(&shown.log, WORKER, 6);
+    assert_int_equal(next->api, ROLE_get);
+    assert_int_equal(next->start_ns, EACH_NS + 900); /* when the first was ended */
+    assert_int_equal(next->duration_ns, 0);
+    assert_int_equal(next->context, shown_call(&shown.log, WORKER, 0)->context);
+    end(&shown, trace);
+}
+
+/* Response times are those of clients: it came when it did. */
+static void a_request_that_is_taken_later_came_when_it_came(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_request_in_parts();
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, 6);
+    const struct request *first = &requests.all.items[0], *second = &requests.all.items[1];
+    assert_int_equal(first->to_ns, EACH_NS - 50);
+    assert_int_equal(first->end_ns, EACH_NS + 900);
+    assert_int_equal(second->from_ns, EACH_NS + 280);
+    assert_int_equal(second->to_ns, EACH_NS + 280);
+    assert_int_equal(second->end_ns, EACH_NS + 1600);
+    assert_true(request_event_is_none(first->behind));
+    assert_int_equal(second->behind.number, first->end.number);
+    requests_free(&requests);
+    trace_free(trace);
+}
+
 static void a_wait_for_connections_that_are_kept_is_idle(void **state) {
     (void)state;
     struct trace *trace = loop_with_two_connections();
@@ -390,6 +459,8 @@ int main(void) {
         cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
         cmocka_unit_test(a_request_ends_in_the_thread_that_answers),
         cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
+        cmocka_unit_test(a_thread_ends_a_request_before_it_takes_the_next_one),
+        cmocka_unit_test(a_request_that_is_taken_later_came_when_it_came),
         cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),
         cmocka_unit_test(what_a_thread_is_told_of_besides_came_in_between),
         cmocka_unit_test(loops_of_several_threads_are_one_queue_that_is_dealt),
