@@ -25,12 +25,37 @@ struct rewriter {
     int *queue_of; /* per source */
 };
 
-/* Do these threads' own sources belong together? */
-static bool are_alike(const struct rewriter *rewriter, const struct request_source *a,
-                      const struct request_source *b) {
+/* Where the source's requests are taken: the call site of the first of them. */
+static const struct trace_frame *taken_at(const struct rewriter *rewriter, size_t source) {
+    const struct requests *requests = rewriter->requests;
+    size_t r = 0;
+    while (requests->all.items[r].source != (int)source)
+        r++;
+    const struct trace *trace = &rewriter->log->trace;
+    struct request_event take = requests->all.items[r].take;
+    uint32_t context = trace->threads[take.thread].records[take.number].context;
+    bool is_known = context != TRACE_NO_CONTEXT && trace->contexts[context].n_frames > 0;
+    return is_known ? &trace->contexts[context].frames[0] : NULL;
+}
+
+/* Did one of the two create the other, and does it itself what that does with requests? */
+static bool serves_beside(const struct rewriter *rewriter, size_t a, size_t b) {
+    const struct request_source *sources = rewriter->requests->sources.items;
     const struct trace_thread *threads = rewriter->log->trace.threads;
-    return !a->accepts && !b->accepts && !a->is_shared && !b->is_shared &&
-           trace_threads_alike(&threads[a->thread], &threads[b->thread]);
+    const struct trace_frame *x = taken_at(rewriter, a), *y = taken_at(rewriter, b);
+    return (threads[sources[a].thread].creator == (int)sources[b].thread ||
+            threads[sources[b].thread].creator == (int)sources[a].thread) &&
+           x && y && x->offset == y->offset && strcmp(x->function, y->function) == 0;
+}
+
+/* Do these threads' own sources belong together? */
+static bool are_alike(const struct rewriter *rewriter, size_t a, size_t b) {
+    const struct request_source *sources = rewriter->requests->sources.items;
+    const struct trace_thread *threads = rewriter->log->trace.threads;
+    return !sources[a].accepts && !sources[b].accepts && !sources[a].is_shared &&
+           !sources[b].is_shared &&
+           (trace_threads_alike(&threads[sources[a].thread], &threads[sources[b].thread]) ||
+            serves_beside(rewriter, a, b));
 }
 
 static void make_queues(struct rewriter *rewriter) {
@@ -40,7 +65,7 @@ static void make_queues(struct rewriter *rewriter) {
     rewriter->queues.items = memory_alloc(n, sizeof *rewriter->queues.items);
     for (size_t s = 0; s < n; s++) {
         size_t other = 0;
-        while (other < s && !are_alike(rewriter, &sources[other], &sources[s]))
+        while (other < s && !are_alike(rewriter, other, s))
             other++;
         if (other == s) {
             rewriter->queue_of[s] = (int)rewriter->queues.n++;
@@ -361,21 +386,4 @@ void outside_queues_free(struct outside_queues *queues) {
     }
     free(queues->items);
     *queues = (struct outside_queues){0};
-}
-
-/* ---- start-up and shut-down ---- */
-
-struct excluded_time outside_queues_phases(const struct outside_queues *queues,
-                                           const struct trace *trace) {
-    struct excluded_time phases = {0};
-    uint32_t n_cpus = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
-            if (trace->threads[t].slices[s].cpu >= n_cpus)
-                n_cpus = trace->threads[t].slices[s].cpu + 1;
-    for (uint32_t cpu = 0; queues->n > 0 && cpu < n_cpus; cpu++) {
-        *VECTOR_ADD(&phases) = (struct excluded_interval){0, queues->from_ns, 1, cpu};
-        *VECTOR_ADD(&phases) = (struct excluded_interval){queues->to_ns, UINT64_MAX, 1, cpu};
-    }
-    return phases;
 }
