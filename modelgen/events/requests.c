@@ -9,6 +9,7 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/request_order.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/events/unfinished_requests.h"
 
 /* ---- calls on connections, and waits for them ---- */
 
@@ -555,6 +556,17 @@ static char *refusal(const struct finder *finder) {
     return NULL;
 }
 
+static void refuse_unfinished(struct finder *finder) {
+    struct requests *found = finder->found;
+    if (found->all.count == 0)
+        return;
+    char *refused = unfinished_requests_refusal(finder->trace, found->all.items, found->all.count);
+    if (!refused)
+        return;
+    found->all.count = 0;
+    found->refused = refused; /* it was NULL: there were requests */
+}
+
 static void measure(struct requests *found) {
     found->from_ns = UINT64_MAX;
     for (size_t r = 0; r < found->all.count; r++) {
@@ -584,6 +596,7 @@ struct requests requests_find(const struct trace *trace) {
         take_by_read(&finder);
     take_datagrams(&finder);
     drop_unanswered(&found);
+    refuse_unfinished(&finder);
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);
