@@ -99,18 +99,23 @@ static struct tally tally_all(const struct trace *trace, const struct request *r
     return tally;
 }
 
+/* Other threads' work is missing from the model wherever it takes a time that matters. Where nobody
+ * of the program works meanwhile, only the response times lack that time, as the self-check says,
+ * unless they are most of it. */
 char *unfinished_requests_refusal(const struct trace *trace, const struct request *requests,
                                   size_t n) {
     struct tally tally = tally_all(trace, requests, n);
     double most = evidence.majority * (double)n;
-    if ((double)tally.n_slept < most || tally.slept_ns < evidence.matters * tally.open_ns)
+    bool by_threads = (double)tally.n_ended_by_thread >= most;
+    double share = by_threads ? evidence.matters : evidence.majority;
+    if ((double)tally.n_slept < most || tally.slept_ns < share * tally.open_ns)
         return NULL;
     return memory_format(
-        "%.0f %% are ended by a thread that sleeps after it has taken them, %s: "
-        "several under way in one thread are not modelled",
+        "%.0f %% are ended by a thread that sleeps after it has taken them, %s: for %.0f %% of "
+        "their time it does; several under way in one thread are not modelled",
         100 * (double)tally.n_slept / (double)n,
-        (double)tally.n_ended_by_thread >= most
-            ? "until another thread has worked on them"
-            : "for what is neither another request nor a thread (the rest of a request, another "
-              "server)");
+        by_threads ? "until another thread has worked on them"
+                   : "until the client sends their rest or takes the answer, or another server "
+                     "answers",
+        100 * tally.slept_ns / tally.open_ns);
 }
