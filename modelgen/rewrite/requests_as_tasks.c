@@ -52,7 +52,7 @@ static bool serves_beside(const struct rewriter *rewriter, size_t a, size_t b) {
 static bool are_alike(const struct rewriter *rewriter, size_t a, size_t b) {
     const struct request_source *sources = rewriter->requests->sources.items;
     const struct trace_thread *threads = rewriter->log->trace.threads;
-    return !sources[a].accepts && !sources[b].accepts && !sources[a].is_shared &&
+    return sources[a].accepts == sources[b].accepts && !sources[a].is_shared &&
            !sources[b].is_shared &&
            (trace_threads_alike(&threads[sources[a].thread], &threads[sources[b].thread]) ||
             serves_beside(rewriter, a, b));
@@ -75,6 +75,7 @@ static void make_queues(struct rewriter *rewriter) {
                 .is_own = !sources[s].accepts && !sources[s].is_shared};
         } else {
             rewriter->queue_of[s] = rewriter->queue_of[other];
+            rewriter->queues.items[rewriter->queue_of[s]].is_own = true;
         }
         rewriter->queues.items[rewriter->queue_of[s]].arrivals += (double)sources[s].n_requests;
     }
