@@ -102,7 +102,9 @@ struct finder {
     struct map waits_in_accept;      /* key of a listener -> 1: a thread slept in accept() */
     size_t n_direct, n_told;         /* first requests of connections: taken as they were accepted,
                                       * or when a thread was told that there is something to read */
-    size_t n_next, n_bound; /* further ones: of a thread that is told, or that waits in read() */
+    size_t n_next, n_bound; /* further ones: of a thread that is told of many connections, or that
+                             * waits for one: in read(), or by being told of nothing else */
+    int *last_connection;   /* per thread: that its last request came over; -1 */
 };
 
 static const struct trace_record *record_of(const struct finder *finder,
@@ -166,16 +168,22 @@ static void begin_first(struct finder *finder, const struct connection *connecti
     }
 }
 
+/* Which descriptors poll() and select() wait for is not recorded; who has had no other connection
+ * since its last request waits for the next one of that. */
+static bool waits_for_one(const struct finder *finder, const struct request *request) {
+    enum api api = record_of(finder, request->wait)->api;
+    return api_catalog[api].object != ON_FILE &&
+           finder->last_connection[request->take.thread] == request->source;
+}
+
 /* What a loop reads without being told anew was there when it was told last. */
 static void begin_next(struct finder *finder, const struct connection *connection,
                        struct request *request) {
     size_t thread = request->take.thread;
-    if (is_told(finder, thread, trace_end_ns(record_of(finder, connection->accept)))) {
+    bool told = is_told(finder, thread, trace_end_ns(record_of(finder, connection->accept)));
+    if (told)
         request->wait = finder->last_poll[thread];
-        finder->n_next++;
-    } else {
-        finder->n_bound++;
-    }
+    *(told && !waits_for_one(finder, request) ? &finder->n_next : &finder->n_bound) += 1;
 }
 
 /* A request begins: it is told later on where it comes from. */
@@ -189,6 +197,7 @@ static void begin_request(struct finder *finder, struct connection *connection,
         begin_first(finder, connection, &request);
     else
         begin_next(finder, connection, &request);
+    finder->last_connection[use->event.thread] = request.source;
     connection->request = (int)finder->found->all.count;
     connection->is_answered = false;
     *VECTOR_ADD(&finder->found->all) = request;
@@ -355,9 +364,18 @@ static void take_datagrams(struct finder *finder) {
 
 /* ---- a thread for each connection, which is kept ---- */
 
-/* Do threads wait for the next request of one connection each? */
+static bool has_several_takers(const struct requests *found) {
+    for (size_t r = 1; r < found->all.count; r++)
+        if (found->all.items[r].take.thread != found->all.items[0].take.thread)
+            return true;
+    return false;
+}
+
+/* Do threads wait for the next request of one connection each? Of one thread that had one
+ * connection nobody can tell. */
 static bool is_bound(const struct finder *finder) {
-    return finder->n_bound > finder->n_told + finder->n_direct + finder->n_next;
+    return finder->n_bound > finder->n_told + finder->n_direct + finder->n_next &&
+           (has_several_takers(finder->found) || finder->n_told == 0);
 }
 
 /* Was a thread made for each connection? Else connections wait for a thread to be free. */
@@ -384,11 +402,15 @@ static void take_by_bound_read(struct finder *finder) {
         struct request *request = &finder->found->all.items[r];
         const struct connection *connection = &finder->connections.items[request->source];
         request->from_ns = trace_end_ns(record_of(finder, connection->accept));
-        request->wait = request->take;
+        bool told = !request_event_is_none(request->wait);
+        if (!told)
+            request->wait = request->take;
         request->source =
             source_with_key(finder, map_mix(59, connection->listener), false, request->take.thread);
         finder->found->sources.items[request->source].is_shared = true;
         map_put(&finder->source_of, bound_key(finder, request->take), request->source);
+        if (told)
+            tell_source(finder, request->wait, request->source);
     }
 }
 
@@ -634,8 +656,11 @@ struct requests requests_find(const struct trace *trace) {
     struct requests found = {0};
     struct finder finder = {.trace = trace, .found = &found};
     finder.last_poll = memory_alloc(trace->n_threads, sizeof *finder.last_poll);
-    for (size_t t = 0; t < trace->n_threads; t++)
+    finder.last_connection = memory_alloc(trace->n_threads, sizeof *finder.last_connection);
+    for (size_t t = 0; t < trace->n_threads; t++) {
         finder.last_poll[t] = REQUEST_NO_EVENT;
+        finder.last_connection[t] = -1;
+    }
     follow_connections(&finder);
     drop_unanswered(&found);
     found.refused = refusal(&finder);
@@ -662,6 +687,7 @@ struct requests requests_find(const struct trace *trace) {
     map_free(&finder.waits_in_accept);
     free(finder.connections.items);
     free(finder.last_poll);
+    free(finder.last_connection);
     return found;
 }
 

@@ -468,6 +468,24 @@ static void a_thread_that_keeps_any_connection_is_not_modelled(void **state) {
     assert_refused(trace, "wait for the next request of one each");
 }
 
+/* Main accepts; each of two threads polls its own connection until the next request is there. */
+static void one_that_is_told_of_nothing_else_is_not_modelled_either(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (int worker = WORKER; worker <= OTHER; worker++) {
+        on(trace, MAIN, "accept", LISTENER, (uint64_t)worker * 10, (uint64_t)worker * 10 + 5,
+           FIRST + worker);
+        for (uint64_t i = 1; i <= REQUESTS; i++) {
+            uint64_t at = i * EACH_NS + (uint64_t)worker * 10;
+            on(trace, worker, "poll", 0, at - 5000, at, 1);
+            woken(trace, worker, at - 50, at + 1000);
+            serve(trace, worker, FIRST + worker, at + 100);
+        }
+    }
+    builder_finish(trace, 7 * EACH_NS);
+    assert_refused(trace, "wait for the next request of one each");
+}
+
 /* Main accepts two and makes a thread for each, which reads until the client closes. */
 static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(void **state) {
     (void)state;
@@ -601,6 +619,7 @@ int main(void) {
         cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
         cmocka_unit_test(what_is_not_answered_is_no_request),
         cmocka_unit_test(a_thread_that_keeps_any_connection_is_not_modelled),
+        cmocka_unit_test(one_that_is_told_of_nothing_else_is_not_modelled_either),
         cmocka_unit_test(a_thread_that_was_made_for_a_connection_takes_what_comes_over_it),
         cmocka_unit_test(a_loop_that_waits_for_threads_to_work_on_its_requests_is_not_modelled),
         cmocka_unit_test(a_loop_that_mostly_waits_for_another_server_is_not_modelled),
