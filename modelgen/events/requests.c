@@ -493,7 +493,7 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t most_ns) {
 }
 
 /* What nobody waited for came after the last moment at which a thread did, and after its connection
- * or, where that is the request, the first call that could take it. */
+ * or, where there is none or that is the request, the first call that could take it. */
 static void bound_times(struct finder *finder) {
     struct requests *found = finder->found;
     struct waits waits = find_waits(finder);
@@ -502,7 +502,7 @@ static void bound_times(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         if (r == 0 || request->source != found->all.items[r - 1].source)
-            empty_ns = found->sources.items[request->source].accepts ? request->to_ns : 0;
+            empty_ns = request->from_ns == 0 ? request->to_ns : 0;
         for (; w < waits.count && (waits.items[w].source < request->source ||
                                    (waits.items[w].source == request->source &&
                                     waits.items[w].from_ns < request->to_ns));
