@@ -57,6 +57,7 @@ enum api_op {
     OP_NOTIFY, /* sends a signal to a thread, or to a process; then value = its number */
     OP_YIELD,
     OP_SLEEP,
+    OP_TIMER, /* waits for what comes by a clock of its own, however long the last took */
     /* I/O; value = bytes or the return value */
     OP_OPEN,
     OP_CLOSE,

@@ -517,7 +517,20 @@ static void read_monitor(struct reader *reader, const struct place *place, const
 
 /* ---- the whole ---- */
 
+static void read_core_cap(struct reader *reader, const json_t *root, struct facts_core_cap *cap) {
+    const json_t *object = json_object_get(root, "core_cap");
+    const struct place *place = PLACE_KEY(NULL, "core_cap");
+    if (!object)
+        return;
+    cap->text = read_text(reader, place, object, "text", true);
+    cap->online = read_flag(reader, place, object, "online");
+    cap->unclear = read_flag(reader, place, object, "unclear");
+    cap->factor = read_number(reader, place, object, "factor", 0);
+    cap->offset = read_number(reader, place, object, "offset", 0);
+}
+
 static void read_facts(struct reader *reader, const json_t *root, struct facts *facts) {
+    read_core_cap(reader, root, &facts->core_cap);
     facts->thread_count = read_text(reader, NULL, root, "thread_count", false);
     READ_ELEMENTS(reader, NULL, root, facts, fragments, read_fragment);
     READ_ELEMENTS(reader, NULL, root, facts, loops, read_loop);
@@ -738,6 +751,7 @@ void facts_free(struct facts *facts) {
     if (!facts)
         return;
     free(facts->thread_count);
+    free(facts->core_cap.text);
     free_fragments(facts);
     free_loops(facts);
     free_objects(facts);

@@ -250,9 +250,18 @@ struct facts_monitor {
     char *why; /* predicates read, for the reader */
 };
 
+/* The program keeps its thread count within factor * cores + offset. */
+struct facts_core_cap {
+    char *text;   /* the expression that decides; NULL: nothing of the kind is seen */
+    bool online;  /* of the machine's cores, else of those that the program may use */
+    bool unclear; /* there are several such limits, which differ */
+    double factor, offset;
+};
+
 struct facts {
     int version;
     char *thread_count; /* the variable that bounds the creating loop; NULL not found */
+    struct facts_core_cap core_cap;
     size_t n_fragments, n_loops, n_spins, n_shares, n_lambdas, n_solos, n_creations, n_monitors,
         n_files, n_problems;
     struct facts_fragment *fragments;

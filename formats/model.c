@@ -17,6 +17,14 @@ int model_bounded(int threads, int least, int most) {
     return threads < least ? least : threads;
 }
 
+int model_within_cores(const struct pool *pool, int threads, int cores, int recorded_cores) {
+    if (pool->cores_factor == 0)
+        return threads;
+    int counted = pool->cores_online && recorded_cores > cores ? recorded_cores : cores;
+    double most = fmax(floor(pool->cores_factor * counted + pool->cores_offset), 1);
+    return threads > most ? (int)most : threads;
+}
+
 double linear_value(const struct linear *linear, const int *pool_threads) {
     double value = linear->base;
     for (size_t i = 0; i < linear->n_terms; i++)
@@ -271,6 +279,8 @@ void model_free(struct model *model) {
     free(model->built);
     free(model->host);
     free(model->build_id);
+    free(model->asks_cores);
+    free(model->unpredicted);
     free(model->machine.wake_latency_ns.values);
     free(model->machine.brief_latency_ns.values);
     free(model->objects);

@@ -372,8 +372,10 @@ struct node {
     double *course;    /* owned */
     struct dist stays; /* how often it is left by edges that do not leave, before one that does */
     struct scaling stays_scaling;
-    struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
-    struct dist wait_ns;    /* SLEEP, IO */
+    struct dist cpu_ns;  /* computation inside the call itself (a read's copying, ...) */
+    struct dist wait_ns; /* SLEEP, IO */
+    bool by_clock;       /* SLEEP: counted from when the thread's last wait was due, not from now:
+                          * who is late waits less */
     struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit ... */
     struct dist service_ns; /* ... and the time of each; DIST_NONE: the disk's ... */
     struct dist near_ns;    /* ... behind one of the same stream; DIST_NONE: no other */
@@ -407,6 +409,9 @@ struct pool {
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */
     int most_threads, least_threads;   /* bounds of what --threads changes; 0: none */
+    double cores_factor, cores_offset; /* it never has more than factor * cores + offset threads;
+                                        * factor 0: whatever the cores */
+    bool cores_online;   /* ... of the machine, of which it does not matter how many it may use */
     double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */
     int entry;           /* its NODE_START */
     enum partition partition; /* how its work follows the thread count ... */
@@ -471,6 +476,10 @@ struct model {
                               * it; 0: next to nothing */
     double throttled_share;  /* of the traced run's time, for which a quota stopped it, on all cores
                               * together; 0: not at all */
+    double one_core_cpu; /* CPU demands where one core is busy, over those here, which hold where
+                          * machine.busy_cores are; 0: no difference, or not known */
+    char *unpredicted;   /* why no configuration but the recorded one has figures; NULL: they do */
+    char *asks_cores;    /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;
@@ -488,6 +497,10 @@ struct model {
 
 /* The number of threads, kept within the bounds; 0: there is none. */
 int model_bounded(int threads, int least, int most);
+
+/* The number of threads, kept within what the program allows itself on so many cores; it was
+ * recorded with `recorded_cores`. At least 1. */
+int model_within_cores(const struct pool *pool, int threads, int cores, int recorded_cores);
 
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);

@@ -451,6 +451,8 @@ static int check_bounds(const struct pool *pool, const struct place *place, stru
     if (!isfinite(pool->asked_offset) || (pool->asked_factor == 0 && pool->asked_offset != 0))
         return violation(PLACE_KEY(place, "asked_offset"), error,
                          "not a finite number that goes with asked_factor");
+    if (!(pool->cores_factor >= 0) || isinf(pool->cores_factor) || !isfinite(pool->cores_offset))
+        return violation(PLACE_KEY(place, "cores_factor"), error, "not a positive number");
     if (pool->most_threads < 0)
         return violation(PLACE_KEY(place, "most_threads"), error, "%d threads", pool->most_threads);
     if (pool->least_threads < 0 ||

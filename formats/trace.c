@@ -30,7 +30,12 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->date);
     free(meta->loss);
     free(meta->elsewhere.handlers);
+    for (size_t i = 0; i < meta->elsewhere.n_handlers; i++)
+        free(meta->elsewhere.handler[i].function);
+    free(meta->elsewhere.handler);
     free(meta->untraced);
+    free(meta->one_core);
+    free(meta->asks_cores);
 }
 
 void trace_free(struct trace *trace) {

@@ -177,6 +177,13 @@ struct trace_plain_run {
     double piece_ns[PACE_KINDS]; /* how fast its cores were; 0 = not known */
 };
 
+/* A signal's handler that ran. */
+struct trace_handler {
+    char *function;
+    int signal;
+    uint64_t runs;
+};
+
 /* What the recorded threads do not account for, and what held them back from outside. */
 struct trace_elsewhere {
     uint64_t children_cpu_ns; /* of processes that the program started and that are not recorded */
@@ -184,6 +191,8 @@ struct trace_elsewhere {
     int children;             /* how many such processes; 0: none, or not known */
     int left_running;         /* of all its processes, when the first one ended */
     char *handlers;           /* of calls that were made in signal handlers, a line; NULL: none */
+    size_t n_handlers;
+    struct trace_handler *handler; /* those in which calls were made */
     double quota_cores;       /* that its control groups may use; 0: as many as there are */
     uint64_t throttled_ns;    /* for which they were stopped as their quota was used up */
 };
@@ -215,6 +224,9 @@ struct trace_meta {
     struct pace_reading pace; /* how fast its cores were; the fastest pieces are of all runs */
     size_t n_untraced;
     struct trace_plain_run *untraced; /* the plain runs */
+    size_t n_one_core;                /* 0: not made */
+    struct trace_plain_run *one_core; /* plain runs with one core only */
+    char *asks_cores; /* function by which the program asks for its cores; NULL: by none */
     double probe_ns;                  /* cost of one untimed record, measured at start */
     double timed_probe_ns;            /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;

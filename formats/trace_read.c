@@ -87,21 +87,22 @@ static void read_pieces(const json_t *json, double pieces_ns[PACE_KINDS]) {
 }
 
 static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_t *run,
-                           const json_t *pieces, struct trace_meta *meta) {
+                           const json_t *pieces, struct trace_plain_run **runs, size_t *n) {
     if (json_array_size(cpu) == 0)
         return 0;
-    meta->untraced = allocate(reader, json_array_size(cpu), sizeof *meta->untraced);
-    if (!meta->untraced)
+    *runs = allocate(reader, json_array_size(cpu), sizeof **runs);
+    if (!*runs)
         return -1;
-    meta->n_untraced = json_array_size(cpu);
-    for (size_t i = 0; i < meta->n_untraced; i++) {
-        meta->untraced[i] = (struct trace_plain_run){
+    *n = json_array_size(cpu);
+    for (size_t i = 0; i < *n; i++) {
+        struct trace_plain_run *plain = &(*runs)[i];
+        *plain = (struct trace_plain_run){
             .run_ns = (uint64_t)json_integer_value(json_array_get(run, i)),
             .cpu_ns = (uint64_t)json_integer_value(json_array_get(cpu, i)),
         };
-        if (!is_time(meta->untraced[i].run_ns) || !is_time(meta->untraced[i].cpu_ns))
+        if (!is_time(plain->run_ns) || !is_time(plain->cpu_ns))
             return -1;
-        read_pieces(json_array_get(pieces, i), meta->untraced[i].piece_ns);
+        read_pieces(json_array_get(pieces, i), plain->piece_ns);
     }
     return 0;
 }
@@ -109,6 +110,23 @@ static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_
 static uint64_t read_count(const json_t *json, const char *key) {
     json_int_t count = json_integer_value(json_object_get(json, key));
     return count > 0 ? (uint64_t)count : 0;
+}
+
+static int read_handlers(struct reader *reader, const json_t *json,
+                         struct trace_elsewhere *elsewhere) {
+    size_t n = json_array_size(json);
+    elsewhere->handler = n > 0 ? allocate(reader, n, sizeof *elsewhere->handler) : NULL;
+    if (n > 0 && !elsewhere->handler)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(json, i);
+        char *function = read_text(json_object_get(item, "function"));
+        if (!function)
+            return -1;
+        elsewhere->handler[elsewhere->n_handlers++] = (struct trace_handler){
+            function, (int)read_count(item, "signal"), read_count(item, "runs")};
+    }
+    return 0;
 }
 
 static void read_elsewhere(const json_t *json, struct trace_elsewhere *elsewhere) {
@@ -167,6 +185,7 @@ static int read_meta(struct reader *reader, json_t *json) {
     meta->host = read_text(host);
     meta->libc = libc ? read_text(libc) : memory_strdup("");
     meta->loss = loss ? read_text(loss) : NULL;
+    meta->asks_cores = read_text(json_object_get(json, "asks_cores"));
     meta->date = read_text(date);
     meta->complete = complete;
     meta->start_mono_ns = (uint64_t)start;
@@ -187,11 +206,19 @@ static int read_meta(struct reader *reader, json_t *json) {
     read_pieces(pieces, meta->pace.piece_ns);
     read_pieces(fastest_pieces, meta->pace.fastest_ns);
     size_t n_args = 0;
-    int status = read_texts(reader, args, &meta->args, &n_args);
+    int status = read_handlers(
+        reader, json_object_get(json_object_get(json, "elsewhere"), "handler"), &meta->elsewhere);
+    status = status ? status : read_texts(reader, args, &meta->args, &n_args);
     meta->n_args = (int)n_args;
     status = status ? status : read_texts(reader, lacks, &meta->lacks, &meta->n_lacks);
     status = status ? status
-                    : read_plain_runs(reader, untraced_cpu, untraced_run, untraced_pieces, meta);
+                    : read_plain_runs(reader, untraced_cpu, untraced_run, untraced_pieces,
+                                      &meta->untraced, &meta->n_untraced);
+    status = status ? status
+                    : read_plain_runs(reader, json_object_get(json, "one_core_cpu_ns"),
+                                      json_object_get(json, "one_core_runs_ns"),
+                                      json_object_get(json, "one_core_pieces_ns"), &meta->one_core,
+                                      &meta->n_one_core);
     return status == 0 && meta->directory && meta->build_id && meta->host && meta->libc &&
                    meta->date && are_sound(meta)
                ? 0

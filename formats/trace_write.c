@@ -42,27 +42,39 @@ static json_t *write_pieces(const double pieces_ns[PACE_KINDS]) {
     return json_pack("[f, f]", pieces_ns[PACE_COMPUTING], pieces_ns[PACE_MEMORY]);
 }
 
-static void write_plain_runs(json_t *json, const struct trace_meta *meta) {
+static void write_plain_runs(json_t *json, const char *const keys[3],
+                             const struct trace_plain_run *runs, size_t n) {
     json_t *run = json_array(), *cpu = json_array(), *pieces = json_array();
-    for (size_t i = 0; i < meta->n_untraced; i++) {
-        json_array_append_new(run, json_integer((json_int_t)meta->untraced[i].run_ns));
-        json_array_append_new(cpu, json_integer((json_int_t)meta->untraced[i].cpu_ns));
-        json_array_append_new(pieces, write_pieces(meta->untraced[i].piece_ns));
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(run, json_integer((json_int_t)runs[i].run_ns));
+        json_array_append_new(cpu, json_integer((json_int_t)runs[i].cpu_ns));
+        json_array_append_new(pieces, write_pieces(runs[i].piece_ns));
     }
-    json_object_set_new(json, "untraced_runs_ns", run);
-    json_object_set_new(json, "untraced_cpu_ns", cpu);
-    json_object_set_new(json, "untraced_pieces_ns", pieces);
+    json_object_set_new(json, keys[0], run);
+    json_object_set_new(json, keys[1], cpu);
+    json_object_set_new(json, keys[2], pieces);
+}
+
+static json_t *write_handlers(const struct trace_elsewhere *elsewhere) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < elsewhere->n_handlers; i++)
+        json_array_append_new(json, json_pack("{s:o, s:i, s:I}", "function",
+                                              write_text(elsewhere->handler[i].function), "signal",
+                                              elsewhere->handler[i].signal, "runs",
+                                              (json_int_t)elsewhere->handler[i].runs));
+    return json;
 }
 
 static void write_elsewhere(json_t *json, const struct trace_elsewhere *elsewhere) {
-    json_object_set_new(json, "elsewhere",
-                        json_pack("{s:I, s:I, s:i, s:i, s:f, s:I, s:o*}", "children_cpu_ns",
-                                  (json_int_t)elsewhere->children_cpu_ns, "threads_cpu_ns",
-                                  (json_int_t)elsewhere->threads_cpu_ns, "children",
-                                  elsewhere->children, "left_running", elsewhere->left_running,
-                                  "quota_cores", elsewhere->quota_cores, "throttled_ns",
-                                  (json_int_t)elsewhere->throttled_ns, "handlers",
-                                  elsewhere->handlers ? write_text(elsewhere->handlers) : NULL));
+    json_object_set_new(
+        json, "elsewhere",
+        json_pack("{s:I, s:I, s:i, s:i, s:f, s:I, s:o*, s:o*}", "children_cpu_ns",
+                  (json_int_t)elsewhere->children_cpu_ns, "threads_cpu_ns",
+                  (json_int_t)elsewhere->threads_cpu_ns, "children", elsewhere->children,
+                  "left_running", elsewhere->left_running, "quota_cores", elsewhere->quota_cores,
+                  "throttled_ns", (json_int_t)elsewhere->throttled_ns, "handlers",
+                  elsewhere->handlers ? write_text(elsewhere->handlers) : NULL, "handler",
+                  elsewhere->n_handlers > 0 ? write_handlers(elsewhere) : NULL));
 }
 
 static json_t *write_meta(const struct trace_meta *meta) {
@@ -88,8 +100,16 @@ static json_t *write_meta(const struct trace_meta *meta) {
     json_object_set_new(json, "start_real_ns", json_integer((json_int_t)meta->start_real_ns));
     json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
     json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));
+    if (meta->asks_cores)
+        json_object_set_new(json, "asks_cores", write_text(meta->asks_cores));
     write_elsewhere(json, &meta->elsewhere);
-    write_plain_runs(json, meta);
+    write_plain_runs(json,
+                     (const char *[]){"untraced_runs_ns", "untraced_cpu_ns", "untraced_pieces_ns"},
+                     meta->untraced, meta->n_untraced);
+    if (meta->n_one_core > 0)
+        write_plain_runs(
+            json, (const char *[]){"one_core_runs_ns", "one_core_cpu_ns", "one_core_pieces_ns"},
+            meta->one_core, meta->n_one_core);
     return json;
 }
 

@@ -38,6 +38,7 @@ struct build {
     struct event_counts counts; /* of the events after the last pass, for the decision log */
 
     struct teams teams;                  /* TEAMS */
+    size_t n_sources;                    /* signal handlers that are shown as threads */
     struct outside_queues outside;       /* OUTSIDE */
     struct thread_states *timelines;     /* TIMES: per thread */
     double *cpu_ns;                      /* per thread: in all, before any of it is left out */

@@ -9,6 +9,7 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/calibrate/one_core.h"
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/candidates.h"
 #include "modelgen/dependencies/dependencies.h"
@@ -239,6 +240,12 @@ void modelgen_correct(struct model *model, const struct trace *trace,
         notes_add(model, "the program calls so often that the probes took most of the traced run's "
                          "additional time: CPU demands are made those of the plain runs, but who "
                          "waited for whom is as with probes");
+}
+
+void modelgen_compare_one_core(struct model *model, const struct trace *trace,
+                               double simulated_cpu_ns) {
+    if (!has_spinning(model))
+        one_core_compare(trace, simulated_cpu_ns, model);
 }
 
 void modelgen_add_standstill(struct model *model, const char *reason) {

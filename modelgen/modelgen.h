@@ -99,6 +99,11 @@ void modelgen_list_evidence(FILE *out);
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct cache_reload_costs *reload_costs);
 
+/* Compares the model's CPU demands with what the runs on one core took: see
+ * modelgen/calibrate/one_core.h. */
+void modelgen_compare_one_core(struct model *model, const struct trace *trace,
+                               double simulated_cpu_ns);
+
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);
 

@@ -35,6 +35,7 @@
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/rewrite/section_splitting.h"
 #include "modelgen/rewrite/semaphore_mailboxes.h"
+#include "modelgen/rewrite/signal_sources.h"
 #include "modelgen/rewrite/signals.h"
 #include "modelgen/rewrite/sleeping_polls.h"
 #include "modelgen/rewrite/spinning_barriers.h"
@@ -63,6 +64,10 @@ static void run_requests(struct build *build) {
 
 static void run_entry_functions(struct build *build) {
     entry_functions_of_program(&build->log, build->facts);
+}
+
+static void run_signal_sources(struct build *build) {
+    build->n_sources = signal_sources_as_threads(&build->log, build->model);
 }
 
 static void run_pipes(struct build *build) {

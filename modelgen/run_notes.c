@@ -113,6 +113,8 @@ void run_notes_explain_time(const struct build *build) {
     if (unexplained > UNEXPLAINED_NOTE * life)
         note_unexplained(build->sample, unexplained / life, model);
     external_activity_tell(trace, cpu, model);
+    if (build->n_sources == 0)
+        external_activity_tell_handlers(trace, model);
 }
 
 void run_notes_requests_outside(const struct build *build) {

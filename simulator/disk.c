@@ -156,7 +156,12 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {
-    double length = draws_one(engine, engine->plan->nodes[thread->node].wait, &thread->random);
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
+    double length = draws_one(engine, node->wait, &thread->random);
+    if (node->by_clock) {
+        thread->clock_ns = (isnan(thread->clock_ns) ? engine->now_ns : thread->clock_ns) + length;
+        length = thread->clock_ns - engine->now_ns;
+    }
     if (length <= 0)
         return PROGRESS_YES;
     thread->phase = PHASE_GRANTED;

@@ -117,6 +117,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .ran_ns = -INFINITY,
                 .waits_since_ns = -1,
                 .locks_since_ns = -1,
+                .clock_ns = NAN,
                 .birth_ns = NAN,
                 .client = PLAN_NONE,
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),

@@ -106,6 +106,7 @@ struct thread {
     double taken;          /* tokens, the last time that it drew how many */
     int request;           /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
+    double clock_ns;       /* when its last wait by the clock was due; NaN: there was none */
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */
     int client;            /* whose task it works on; PLAN_NONE */

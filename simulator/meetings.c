@@ -77,7 +77,7 @@ static void revive(struct engine *engine, struct thread *thread) {
     thread->state = THREAD_UNBORN;
     thread->node = engine->plan->pools[thread->pool].entry;
     thread->phase = PHASE_ARRIVE;
-    thread->birth_ns = NAN;
+    thread->clock_ns = thread->birth_ns = NAN;
     if (!engine->plan->pools[thread->pool].is_kept)
         thread->last_core = thread->recent_core = PLAN_NONE; /* to the kernel, it is a new one */
     for (int i = 0; i < engine->plan->n_runs; i++)

@@ -60,6 +60,7 @@ struct builder {
         size_t count, capacity;
     } commands;
     int n_runs, n_cards, n_rounds, n_courses;
+    double cpu_factor; /* of all CPU demands */
 };
 
 /* As many rounds as there were. */
@@ -121,6 +122,25 @@ static int add_draw_of_parts(struct builder *builder, const struct dist *dist,
             dist_bin_mean(dist->values, (double)i * width, (double)(i + 1) * width, dist->n_values);
     int draw = add_draw(builder, &parts);
     free(parts.values);
+    return draw;
+}
+
+/* The same distribution, `factor` times as long. The caller frees its values. */
+static struct dist multiplied(const struct dist *dist, double factor) {
+    struct dist scaled = *dist;
+    scaled.mean *= factor;
+    scaled.values = memory_alloc(dist->n_values, sizeof *scaled.values);
+    for (size_t i = 0; i < dist->n_values; i++)
+        scaled.values[i] = dist->values[i] * factor;
+    return scaled;
+}
+
+/* A CPU demand; `scaling` NULL: it is no part of anything. */
+static int add_cpu_draw(struct builder *builder, const struct dist *dist,
+                        const struct scaling *scaling) {
+    struct dist scaled = multiplied(dist, builder->cpu_factor);
+    int draw = scaling ? add_draw_of_parts(builder, &scaled, scaling) : add_draw(builder, &scaled);
+    free(scaled.values);
     return draw;
 }
 
@@ -278,9 +298,10 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .item_kind = node->item_kind,
         .count = scale_count(builder, node),
         .counts = add_draw(builder, &node->counts),
+        .by_clock = node->by_clock,
         .gives_back = node->gives_back,
         .timeout_ns = node->timeout_ns,
-        .cpu = add_draw(builder, &node->cpu_ns),
+        .cpu = add_cpu_draw(builder, &node->cpu_ns, NULL),
         .wait = add_draw(builder, &node->wait_ns),
         .operations = add_draw(builder, &node->operations),
         .service = add_draw(builder, &node->service_ns),
@@ -303,7 +324,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         const struct edge *edge = &node->edges[i];
         *VECTOR_ADD(&builder->edges) = (struct plan_edge){
             .to = edge->to,
-            .cpu = add_draw_of_parts(builder, &edge->cpu_ns, &edge->cpu_scaling),
+            .cpu = add_cpu_draw(builder, &edge->cpu_ns, &edge->cpu_scaling),
             .runs = add_draw_of_parts(builder, &edge->runs, &edge->runs_scaling),
             .cpu_factor = make_factor(builder, &edge->cpu_scaling),
             .runs_factor = make_factor(builder, &edge->runs_scaling),
@@ -447,12 +468,7 @@ static bool has_load(const struct object *object) {
 
 /* The model's own times between arrivals, at another rate. */
 static int add_scaled_draw(struct builder *builder, const struct dist *dist, double mean) {
-    struct dist scaled = *dist;
-    double factor = mean / dist_mean(dist);
-    scaled.mean *= factor;
-    scaled.values = memory_alloc(dist->n_values, sizeof *scaled.values);
-    for (size_t i = 0; i < dist->n_values; i++)
-        scaled.values[i] = dist->values[i] * factor;
+    struct dist scaled = multiplied(dist, mean / dist_mean(dist));
     int draw = add_draw(builder, &scaled);
     free(scaled.values);
     return draw;
@@ -563,7 +579,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .in_rounds = object->in_rounds,
         .in_groups = object->in_groups,
         .by_kernel = object->by_kernel,
-        .led_cpu_ns = object->led_cpu_ns,
+        .led_cpu_ns = builder->cpu_factor * object->led_cpu_ns,
         .dealt_to = object->dealt_to,
         .condition = object->condition && !object->spins,
         .wakes_all = object->wakes_all,
@@ -759,7 +775,8 @@ struct plan *plan_make(const struct model *model, const struct sim_config *confi
                        struct error *error) {
     if (model_check(model, error) || check_config(model, config, error))
         return NULL;
-    struct builder builder = {.model = model};
+    struct builder builder = {.model = model,
+                              .cpu_factor = config->cpu_factor > 0 ? config->cpu_factor : 1};
     builder.pool_threads = memory_alloc(model->n_pools, sizeof *builder.pool_threads);
     struct plan *plan = NULL;
     if (choose_sizes(&builder, config, error) == 0)

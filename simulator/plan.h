@@ -100,6 +100,7 @@ struct plan_node {
     int item_kind;
     double count;                             /* may be fractional; 0: for nobody */
     int counts;                               /* draw; PLAN_NONE: `count` */
+    bool by_clock;                            /* `wait`: from when the last one was due */
     bool gives_back;                          /* what the thread took by `counts` last */
     double timeout_ns;                        /* negative: for ever */
     int cpu, wait, operations, service, near; /* draws */

@@ -35,6 +35,7 @@ struct sim_config {
     int clients;       /* > 0: so many clients instead (struct object) */
     double think_ns;   /* > 0: mean of their think time, exponential; 0: the model's, or none */
     bool is_saturated; /* clients who do not think, so many that one more would change nothing */
+    double cpu_factor; /* > 0: of all CPU demands of nodes and edges; 0: 1 */
     double horizon_ns; /* > 0: a run is cut here (models without an end); 0 = until all end;
                         * where arrivals never end: what the run settles to, see steady.h */
     double warmup_ns;  /* statistics start here, or later where a run is to settle */

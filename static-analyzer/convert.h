@@ -23,6 +23,8 @@ class Converter {
      */
     Converter(const Names &names, std::vector<StaticObject> &objects, std::string function);
 
+    const clang::FunctionDecl *within = nullptr; /* whose body it is; null: of no function */
+
     Stmt body(const clang::Stmt *node);
 
     /* What a constructor sets in front of its body. */
@@ -59,6 +61,8 @@ class Converter {
     Stmt convert_switch(const clang::SwitchStmt *choice);
     Stmt convert_scope(const clang::CompoundStmt *node);
     Stmt convert_block(const clang::Stmt *node);
+    const clang::VarDecl *variable_named(const std::string &name) const;
+    void add_regions(int after, const clang::Stmt *node, Stmt &block);
     Stmt convert_once(const Once &once, const clang::ForStmt *loop);
     Stmt make_loop(const char *text, const clang::Stmt *before, const clang::VarDecl *declared,
                    const clang::Expr *condition, const clang::Expr *step, const clang::Stmt *body);

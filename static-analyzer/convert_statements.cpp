@@ -179,10 +179,65 @@ Stmt Converter::convert_scope(const CompoundStmt *node) {
 /* Labels, cases and whatever else only contains statements. */
 Stmt Converter::convert_block(const clang::Stmt *node) {
     Stmt block = statement(StmtKind::Block);
+    int after = names.line(node->getBeginLoc()); /* the last line of what comes before */
     for (const clang::Stmt *child : node->children())
-        if (child)
+        if (child) {
+            add_regions(after, child, block);
             block.children.push_back(convert_statement(child));
+            after = names.line(child->getEndLoc());
+        }
     return block;
+}
+
+static const VarDecl *declared_in(const clang::Stmt *node, const std::string &name) {
+    const VarDecl *found = nullptr;
+    if (const auto *declarations = dyn_cast_or_null<DeclStmt>(node))
+        for (const Decl *declaration : declarations->decls())
+            if (const auto *variable = dyn_cast<VarDecl>(declaration))
+                found = variable->getNameAsString() == name ? variable : found;
+    if (node && !found)
+        for (const clang::Stmt *child : node->children())
+            found = found ? found : declared_in(child, name);
+    return found;
+}
+
+/* Of the function or, if that has none of the name, of the file. */
+const VarDecl *Converter::variable_named(const std::string &name) const {
+    if (!within)
+        return nullptr;
+    for (const ParmVarDecl *parameter : within->parameters())
+        if (parameter->getNameAsString() == name)
+            return parameter;
+    if (const VarDecl *local = declared_in(within->getBody(), name))
+        return local;
+    for (const NamedDecl *global :
+         names.context.getTranslationUnitDecl()->lookup(&names.context.Idents.get(name)))
+        if (const auto *variable = dyn_cast<VarDecl>(global))
+            return variable;
+    return nullptr;
+}
+
+/* A team of OpenMP does the statement behind its pragma: a call in front of it, of no function. */
+void Converter::add_regions(int after, const clang::Stmt *node, Stmt &block) {
+    int line = names.line(node->getBeginLoc());
+    std::string file;
+    for (const ParallelPragma &pragma : names.parallel) {
+        if (pragma.place.line <= after || pragma.place.line > line)
+            continue;
+        if (file.empty())
+            file = names.file(node->getBeginLoc());
+        if (pragma.place.file != file)
+            continue;
+        Expr call = make(ExprKind::Call, TypeKind::None, parallel_region);
+        call.place = pragma.place;
+        const VarDecl *count = pragma.count.empty() ? nullptr : variable_named(pragma.count);
+        if (count)
+            call.children.push_back(
+                make(ExprKind::Variable, type_kind(count->getType()), names.variable(count)));
+        Stmt region = statement(StmtKind::Evaluate, {std::move(call)});
+        region.first_line = region.last_line = pragma.place.line;
+        block.children.push_back(std::move(region));
+    }
 }
 
 /* What only looks like a loop: breaks lead to what comes after. */

@@ -70,6 +70,20 @@ class CreationFinder {
             findings.creations.push_back(creation);
     }
 
+    /* A team of OpenMP that one thread may do without. */
+    void find_region(size_t f, const CallSite &site, Findings &findings) const {
+        if (site.call->kind != ExprKind::Call || site.call->text != parallel_region)
+            return;
+        Creation creation;
+        creation.place = site.call->place;
+        creation.function = program.functions[f].key;
+        creation.object = ON_THREAD;
+        creation.per_thread = true;
+        creation.one_thread = branches.on_the_way_to(f, site);
+        if (!creation.one_thread.empty())
+            findings.creations.push_back(creation);
+    }
+
   private:
     const Program &program;
     const Taint &taint;
@@ -214,6 +228,7 @@ void find_creations(const Program &program, const Taint &taint, const Bounds &bo
             continue;
         for (const CallSite &site : program.flows[f].calls) {
             if (site.api < 0) {
+                finder.find_region(f, site, findings);
                 finder.find_wrapped(f, site, findings);
                 continue;
             }

@@ -6,8 +6,11 @@
 #include "static-analyzer/names.h"
 #include "static-analyzer/visitor.h"
 #include "clang/AST/ASTConsumer.h"
+#include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Lex/LexDiagnostic.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/SmallString.h"
@@ -42,6 +45,7 @@ class Collector : public Visitor<Collector> {
         for (const ParmVarDecl *parameter : declaration->parameters())
             function.parameters.push_back(names.variable(parameter));
         Converter converter(names, unit.objects, function.key);
+        converter.within = declaration;
         function.body = converter.body(declaration->getBody());
         if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
             add_overridden(method, function.overrides);
@@ -142,14 +146,67 @@ void note_headers(const SourceManager &sources, const Source &source, Unit &unit
     std::sort(unit.headers.begin(), unit.headers.end());
 }
 
+/* Pragmas are in no syntax tree where OpenMP is left out, as it is: its loops are read as loops. */
+struct Pragma {
+    SourceLocation at;
+    std::string text;
+};
+
+class Pragmas : public PPCallbacks {
+  public:
+    Pragmas(const SourceManager &sources, std::vector<Pragma> &found)
+        : sources(sources), found(found) {
+    }
+
+    void PragmaDirective(SourceLocation at, PragmaIntroducerKind kind) override {
+        if (kind == PIK_HashPragma && !sources.isInSystemHeader(at))
+            found.push_back({at, line_at(at)});
+    }
+
+  private:
+    const SourceManager &sources;
+    std::vector<Pragma> &found;
+
+    /* With the lines that it goes on in. */
+    std::string line_at(SourceLocation at) const {
+        bool invalid = false;
+        StringRef file = sources.getBufferData(sources.getFileID(at), &invalid);
+        size_t from = sources.getFileOffset(at), to = from;
+        while (!invalid && to < file.size() && (file[to] != '\n' || file[to - 1] == '\\'))
+            to++;
+        return invalid ? "" : file.substr(from, to - from).str();
+    }
+};
+
+bool is_parallel(const std::string &text) {
+    StringRef words(text);
+    return words.contains("omp") && words.contains(" parallel");
+}
+
+/* The text in num_threads(...), if it is a name. */
+std::string team_count(const std::string &text) {
+    StringRef rest = StringRef(text).split("num_threads").second.ltrim();
+    StringRef inside = rest.startswith("(") ? rest.drop_front().split(')').first.trim() : "";
+    bool is_name = !inside.empty() && !isdigit((unsigned char)inside[0]) &&
+                   std::all_of(inside.begin(), inside.end(),
+                               [](char c) { return isalnum((unsigned char)c) || c == '_'; });
+    return is_name ? inside.str() : "";
+}
+
 /* What becomes of a file's syntax tree; only while it is parsed are its declarations there. */
 class Extraction : public ASTConsumer {
   public:
-    Extraction(const Source &source, Unit &unit) : source(source), unit(unit) {
+    Extraction(const Source &source, Unit &unit, Preprocessor &preprocessor)
+        : source(source), unit(unit) {
+        preprocessor.addPPCallbacks(
+            std::make_unique<Pragmas>(preprocessor.getSourceManager(), pragmas));
     }
 
     void HandleTranslationUnit(ASTContext &context) override {
         Names names(context, source.directory);
+        for (const Pragma &pragma : pragmas)
+            if (is_parallel(pragma.text))
+                names.parallel.push_back({names.place(pragma.at), team_count(pragma.text)});
         Collector(names, unit).TraverseDecl(context.getTranslationUnitDecl());
         note_headers(context.getSourceManager(), source, unit);
     }
@@ -157,6 +214,7 @@ class Extraction : public ASTConsumer {
   private:
     const Source &source;
     Unit &unit;
+    std::vector<Pragma> pragmas;
 };
 
 class ExtractionAction : public ASTFrontendAction {
@@ -164,9 +222,9 @@ class ExtractionAction : public ASTFrontendAction {
     ExtractionAction(const Source &source, Unit &unit) : source(source), unit(unit) {
     }
 
-    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance & /*compiler*/,
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
                                                    StringRef /*file*/) override {
-        return std::make_unique<Extraction>(source, unit);
+        return std::make_unique<Extraction>(source, unit, compiler.getPreprocessor());
     }
 
   private:

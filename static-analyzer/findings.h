@@ -130,7 +130,17 @@ struct Monitor {
     std::string why;
 };
 
+/* The thread count is never above limit.factor * cores + limit.offset. */
+struct CoreCap {
+    bool found = false;
+    bool online = false;  /* of the machine's cores; else of those that the program may use */
+    bool unclear = false; /* there are several such limits, which differ */
+    Linear limit;
+    std::string text; /* the expression that decides */
+};
+
 struct Findings {
+    CoreCap core_cap;
     std::string thread_count;
     std::vector<Fragment> fragments;
     std::vector<LoopFact> loops;
@@ -192,6 +202,8 @@ void find_creations(const Program &program, const Taint &taint, const Bounds &bo
 void find_monitors(const Program &program, const Taint &taint, Findings &findings);
 
 /* Writes static.json; false with a line in `error`. */
+CoreCap find_core_cap(const Program &program, const Taint &taint);
+
 bool findings_save(const Findings &findings, const std::string &path, std::string &error);
 
 } // namespace persik

@@ -117,6 +117,9 @@ enum class ExprKind {
 
 enum class TypeKind { None, Integer, Real, Pointer, Record };
 
+/* Text of the Call that stands for an OpenMP region; its argument, if any, is how many threads. */
+inline const char *const parallel_region = "omp parallel";
+
 struct Expr;
 
 /* The children of an expression. Copies share them until one of the copies is changed: conditions

@@ -9,6 +9,7 @@
  *   critical.cpp, formula.cpp    critical sections, conditions as formulas
  *   protocol.cpp, amounts.cpp    what those of one mutex do to each other; capacities
  *   choices.cpp              of which there may be several
+ *   core_caps.cpp            thread counts within the number of cores
  *   loops.cpp, spins.cpp, creations.cpp, monitors.cpp   the findings
  *   save.cpp                 static.json */
 #include <cstdio>
@@ -178,6 +179,7 @@ bool analyse(Options options, std::string &error) {
     Sharing sharing(program);
     Bounds bounds(program, taint, sharing);
     findings.thread_count = taint.thread_count();
+    findings.core_cap = find_core_cap(program, taint);
     find_fragments(program, findings);
     find_loops(program, bounds, findings);
     find_lambdas(program, findings);

@@ -15,11 +15,18 @@ namespace persik {
 
 std::string absolute_path(const std::string &directory, llvm::StringRef path);
 
+/* #pragma omp parallel */
+struct ParallelPragma {
+    Place place;
+    std::string count; /* the name in num_threads(name); empty: another text, or none */
+};
+
 class Names {
   public:
     Names(clang::ASTContext &context, std::string directory);
 
     clang::ASTContext &context;
+    std::vector<ParallelPragma> parallel; /* of the file */
 
     std::string file(clang::SourceLocation location) const;
     int line(clang::SourceLocation location) const;

@@ -243,6 +243,12 @@ json_t *to_json(const Monitor &monitor) {
     return object;
 }
 
+json_t *to_json(const CoreCap &cap) {
+    return json_pack("{s:f, s:f, s:b, s:b, s:o}", "factor", cap.limit.factor, "offset",
+                     cap.limit.offset, "online", cap.online, "unclear", cap.unclear, "text",
+                     text(cap.text));
+}
+
 template <typename T> json_t *list(const T &items) {
     json_t *array = json_array();
     for (const auto &item : items)
@@ -260,6 +266,8 @@ bool findings_save(const Findings &findings, const std::string &path, std::strin
         list(findings.monitors), "loops", list(findings.loops), "spins", list(findings.spins),
         "shares", list(findings.shares), "lambdas", list(findings.lambdas), "solos",
         list(findings.solos), "fragments", list(findings.fragments));
+    if (findings.core_cap.found)
+        json_object_set_new(root, "core_cap", to_json(findings.core_cap));
     struct output output = {};
     bool written = root && output_begin(&output, path.c_str()) == 0;
     if (written && json_dumpf(root, output.file, JSON_INDENT(1)) != 0) {

@@ -55,7 +55,11 @@ class SpawnFinder {
         std::vector<Spawn> spawns;
         for (size_t f = 1; f < program.flows.size(); f++)
             for (const CallSite &site : program.flows[f].calls) {
-                if (!program.flows[f].reached || !creates(site))
+                if (!program.flows[f].reached)
+                    continue;
+                if (const Expr *count = team_size(site))
+                    spawns.push_back({site.call, count, false});
+                if (!creates(site))
                     continue;
                 const Expr *count = on_demand(f, site);
                 if (count)
@@ -78,6 +82,15 @@ class SpawnFinder {
     bool calls_creator(const CallSite &site) const {
         return site.call->kind == ExprKind::Call && !site.callees.empty() &&
                creators.count(site.callees[0]);
+    }
+
+    /* Of OpenMP's teams, where the program says it. */
+    static const Expr *team_size(const CallSite &site) {
+        bool tells =
+            site.call->kind == ExprKind::Call && !site.call->children.empty() &&
+            (site.call->text == "omp_set_num_threads" || site.call->text == parallel_region);
+        const Expr *count = tells ? only_variable(site.call->children[0]) : nullptr;
+        return count && count->kind == ExprKind::Variable ? count : nullptr;
     }
 
     /* ---- on demand ---- */

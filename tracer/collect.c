@@ -22,6 +22,7 @@
 #include "host/wakeups.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
+#include "tracer/core_questions.h"
 #include "tracer/elsewhere.h"
 #include "tracer/evictor.h"
 #include "tracer/handlers.h"
@@ -38,6 +39,11 @@
 #include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
 #include "tracer/wraps.h"
+
+struct run_list {
+    size_t count, capacity;
+    struct trace_plain_run *items;
+};
 
 struct collection {
     const struct tracer_options *options;
@@ -60,10 +66,7 @@ struct collection {
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
     bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
-    struct {
-        size_t count, capacity;
-        struct trace_plain_run *items;
-    } plain;
+    struct run_list plain, one_core;
     struct pace_reading pace;      /* of the traced run */
     double fastest_ns[PACE_KINDS]; /* pieces of all runs */
     bool stopped;                  /* no more plain runs */
@@ -150,88 +153,7 @@ static int judge_traced(struct collection *collection, struct error *error) {
                      collection->options->args[0], now, first);
 }
 
-/* ---- plain runs ---- */
-
-static void stop_plain_runs(struct collection *collection, const char *why) {
-    lacks_add(&collection->lacks, "run time without probes: %s", why);
-    collection->stopped = true;
-}
-
-static void keep_plain_run(struct collection *collection, const struct launch *launch,
-                           const struct pace_reading *reading) {
-    struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
-    *run =
-        (struct trace_plain_run){launch->end_mono_ns - launch->start_mono_ns, launch->cpu_ns, {0}};
-    memcpy(run->piece_ns, reading->piece_ns, sizeof run->piece_ns);
-}
-
-/* 1: done, 0: something slowed it, and it does not count. */
-static int run_plainly(struct collection *collection, struct error *error) {
-    struct launch launch = {.path = collection->program.path,
-                            .args = collection->options->args,
-                            .quiet = true,
-                            .may_leave = true};
-    struct error failure;
-    struct pace *pace = begin_run(collection, error);
-    if (!pace)
-        return -1;
-    bool failed = launch_prepare(&launch, &failure) != 0 || launch_finish(&launch, &failure) != 0;
-    struct pace_reading reading = end_run(collection, pace);
-    collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
-    if (!failed && judge_first(collection, &launch, error) != 0)
-        return -1;
-    if (launch.unserved)
-        return error_set_exit(error, failure.exit_status, "%s", failure.text);
-    if (failed)
-        stop_plain_runs(collection, failure.text);
-    else if (served_run_outcome() == SERVED_LEFT)
-        stop_plain_runs(collection, "it is a server that somebody asks by hand, in one run only");
-    else if (!ends_as_first(collection, &launch))
-        stop_plain_runs(collection,
-                        "a run ended otherwise than the first one and does not count: undo with "
-                        "--prepare what a run leaves behind");
-    else if (launch.signal)
-        stop_plain_runs(collection, "a signal ended the run");
-    else if (!WIFEXITED(launch.status))
-        stop_plain_runs(collection, "the program was killed");
-    else if (is_to_repeat(collection, reading))
-        return 0;
-    else
-        keep_plain_run(collection, &launch, &reading);
-    return 1;
-}
-
-static int run_all_plainly(struct collection *collection, int runs, struct error *error) {
-    int status = 0;
-    for (int i = 0; i < runs && !collection->stopped && status >= 0; i++) {
-        do
-            status = run_plainly(collection, error);
-        while (status == 0);
-    }
-    return status < 0 ? -1 : 0;
-}
-
-static bool has_enough_runs(const struct collection *collection) {
-    return run_plan_has_enough(collection->plain.items, collection->plain.count);
-}
-
-static int run_enough_plainly(struct collection *collection, struct error *error) {
-    while (!collection->stopped && !has_enough_runs(collection))
-        if (run_all_plainly(collection, 1, error) != 0)
-            return -1;
-    return 0;
-}
-
-static void set_untraced(struct trace_meta *meta, struct collection *collection) {
-    meta->cpu_ns = collection->launch.cpu_ns;
-    meta->pace = collection->pace;
-    memcpy(meta->pace.fastest_ns, collection->fastest_ns, sizeof meta->pace.fastest_ns);
-    meta->n_untraced = collection->plain.count;
-    meta->untraced = collection->plain.items;
-    collection->plain.items = NULL;
-}
-
-/* ---- the traced run ---- */
+/* ---- the environment ---- */
 
 /* An environment with `variables` ("NAME=value", allocated, NULL-terminated) in place of those of
  * the same names. The array is allocated, the rest of the strings are ours. */
@@ -254,6 +176,131 @@ static char **environment_with(char *const *variables) {
         environment[kept++] = *variable;
     return environment;
 }
+
+/* ---- plain runs ---- */
+
+static void stop_plain_runs(struct collection *collection, const char *why) {
+    lacks_add(&collection->lacks, "run time without probes: %s", why);
+    collection->stopped = true;
+}
+
+static void keep_plain_run(struct run_list *runs, const struct launch *launch,
+                           const struct pace_reading *reading) {
+    struct trace_plain_run *run = VECTOR_ADD(runs);
+    *run =
+        (struct trace_plain_run){launch->end_mono_ns - launch->start_mono_ns, launch->cpu_ns, {0}};
+    memcpy(run->piece_ns, reading->piece_ns, sizeof run->piece_ns);
+}
+
+/* OpenMP's teams have as many threads as there are cores where nobody says otherwise: on one core
+ * as many as on all. NULL: somebody does. */
+static char *usual_team(void) {
+    const char *variable = "OMP_NUM_THREADS";
+    return getenv(variable) ? NULL : memory_format("%s=%d", variable, host_cores());
+}
+
+/* `one_core_ns`: above 0, it has one core only, for so long. 1: done, 0: something slowed it, and
+ * it does not count. */
+static int run_plainly(struct collection *collection, uint64_t one_core_ns, struct error *error) {
+    char *threads = one_core_ns > 0 ? usual_team() : NULL;
+    char **environment = environment_with((char *[]){threads, NULL});
+    struct launch launch = {.path = collection->program.path,
+                            .args = collection->options->args,
+                            .environment = environment,
+                            .quiet = true,
+                            .one_core_ns = one_core_ns,
+                            .may_leave = true};
+    struct error failure;
+    struct pace *pace = begin_run(collection, error);
+    if (!pace) {
+        free(environment);
+        free(threads);
+        return -1;
+    }
+    bool failed = launch_prepare(&launch, &failure) != 0 || launch_finish(&launch, &failure) != 0;
+    struct pace_reading reading = end_run(collection, pace);
+    free(environment);
+    free(threads);
+    collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
+    if (!failed && judge_first(collection, &launch, error) != 0)
+        return -1;
+    if (launch.unserved)
+        return error_set_exit(error, failure.exit_status, "%s", failure.text);
+    if (failed)
+        stop_plain_runs(collection, failure.text);
+    else if (served_run_outcome() == SERVED_LEFT)
+        stop_plain_runs(collection, "it is a server that somebody asks by hand, in one run only");
+    else if (!ends_as_first(collection, &launch))
+        stop_plain_runs(collection,
+                        "a run ended otherwise than the first one and does not count: undo with "
+                        "--prepare what a run leaves behind");
+    else if (launch.signal)
+        stop_plain_runs(collection, "a signal ended the run");
+    else if (!WIFEXITED(launch.status))
+        stop_plain_runs(collection, "the program was killed");
+    else if (is_to_repeat(collection, reading))
+        return 0;
+    else if (one_core_ns == 0)
+        keep_plain_run(&collection->plain, &launch, &reading);
+    else if (!launch.released)
+        keep_plain_run(&collection->one_core, &launch, &reading);
+    return 1;
+}
+
+static int run_all_plainly(struct collection *collection, int runs, struct error *error) {
+    int status = 0;
+    for (int i = 0; i < runs && !collection->stopped && status >= 0; i++) {
+        do
+            status = run_plainly(collection, 0, error);
+        while (status == 0);
+    }
+    return status < 0 ? -1 : 0;
+}
+
+static bool has_enough_runs(const struct collection *collection) {
+    return run_plan_has_enough(collection->plain.items, collection->plain.count);
+}
+
+static int run_enough_plainly(struct collection *collection, struct error *error) {
+    while (!collection->stopped && !has_enough_runs(collection))
+        if (run_all_plainly(collection, 1, error) != 0)
+            return -1;
+    return 0;
+}
+
+/* So much longer than its CPU time it may take before it gets all cores back. */
+#define ONE_CORE_SLOWER 3
+#define ONE_CORE_LEAST  1000000000u
+
+/* What several cores cost each other (memory, caches, locks of the kernel) is seen where the same
+ * run has one core only. */
+static int run_on_one_core(struct collection *collection, struct error *error) {
+    const struct launch *launch = &collection->launch;
+    const struct trace_plain_run traced = {.run_ns = launch->end_mono_ns - launch->start_mono_ns,
+                                           .cpu_ns = launch->cpu_ns};
+    uint64_t longer_ns = traced.cpu_ns > traced.run_ns ? traced.cpu_ns : traced.run_ns;
+    size_t runs = host_cores() < 2 ? 0 : run_plan_one_core(collection->options, &traced);
+    int status = 1;
+    for (size_t i = 0; i < runs && collection->one_core.count == i && status >= 0; i++)
+        do
+            status = run_plainly(collection, ONE_CORE_SLOWER * longer_ns + ONE_CORE_LEAST, error);
+        while (status == 0);
+    return status < 0 ? -1 : 0;
+}
+
+static void set_untraced(struct trace_meta *meta, struct collection *collection) {
+    meta->cpu_ns = collection->launch.cpu_ns;
+    meta->pace = collection->pace;
+    memcpy(meta->pace.fastest_ns, collection->fastest_ns, sizeof meta->pace.fastest_ns);
+    meta->n_untraced = collection->plain.count;
+    meta->untraced = collection->plain.items;
+    collection->plain.items = NULL;
+    meta->n_one_core = collection->one_core.count;
+    meta->one_core = collection->one_core.items;
+    collection->one_core.items = NULL;
+}
+
+/* ---- the traced run ---- */
 
 static void drain_ftrace(void *context, uint64_t complete_ns) {
     struct collection *collection = context;
@@ -407,6 +454,8 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->version = TRACE_VERSION;
     meta->directory = memory_strdup(getcwd(directory, sizeof directory) ? directory : "");
     meta->build_id = memory_strdup(collection->program.build_id);
+    const char *question = core_questions_of(collection->program.path);
+    meta->asks_cores = question ? memory_strdup(question) : NULL;
     meta->host = host_name();
     meta->libc = host_libc();
     meta->date = host_date();
@@ -464,8 +513,7 @@ static void tell_unseen(struct collection *collection, struct trace *trace,
         maps[i] = images->items[i].maps;
     unplaced_tell(trace, maps, images->count, &collection->lacks);
     trace->meta.elsewhere = elsewhere_find(trace, &collection->sched, &collection->launch);
-    trace->meta.elsewhere.handlers =
-        handlers_describe(&collection->handlers, trace, maps, images->count);
+    handlers_describe(&collection->handlers, trace, maps, images->count);
     free(maps);
     trace->meta.elsewhere.quota_cores = collection->quota.cores;
     trace->meta.elsewhere.throttled_ns = collection->quota.throttled_ns;
@@ -597,6 +645,7 @@ static void free_collection(struct collection *collection) {
     free(collection->lacks.items);
     free(collection->timebase.items);
     free(collection->plain.items);
+    free(collection->one_core.items);
     free(collection->evicted.items);
     free(collection->evictions.items);
     free(collection->raw);
@@ -739,6 +788,8 @@ static int run_others(struct collection *collection, struct error *error) {
                  : plain_runs == PLAIN_RUNS_IF_UNCLEAR
                      ? clear_up(collection, error)
                      : run_all_plainly(collection, plain_runs - plain_runs / 2, error);
+    if (status == 0 && !collection->stopped)
+        status = run_on_one_core(collection, error);
     if (status == 0 && !collection->stopped)
         status = collect_evictions(collection, error);
     return status;

@@ -69,26 +69,43 @@ static char *describe(const struct handler_runs *handler, const char *function, 
                          strsignal(handler->signal), (unsigned long long)handler->runs);
 }
 
-char *handlers_describe(const struct handlers *handlers, const struct trace *trace,
-                        char *const *maps, size_t n_maps) {
+/* The same function may serve several signals: it is one. */
+static void add_handler(const struct handler_runs *found, char *function,
+                        struct trace_elsewhere *elsewhere) {
+    for (size_t i = 0; i < elsewhere->n_handlers; i++)
+        if (strcmp(elsewhere->handler[i].function, function) == 0) {
+            elsewhere->handler[i].runs += found->runs;
+            free(function);
+            return;
+        }
+    elsewhere->handler =
+        memory_resize(elsewhere->handler, elsewhere->n_handlers + 1, sizeof *elsewhere->handler);
+    elsewhere->handler[elsewhere->n_handlers++] =
+        (struct trace_handler){function, found->signal, found->runs};
+}
+
+void handlers_describe(const struct handlers *handlers, struct trace *trace, char *const *maps,
+                       size_t n_maps) {
     if (handlers->items.count == 0 || n_maps == 0 || !maps[0])
-        return NULL;
+        return;
     struct error unused;
+    struct trace_elsewhere *elsewhere = &trace->meta.elsewhere;
     struct symbols *symbols = symbols_open(maps[0], &unused);
     uint64_t most = 0;
-    char *line = NULL;
     for (size_t i = 0; symbols && i < handlers->items.count; i++) {
         char *function = symbols_function(symbols, handlers->items.items[i].address);
         uint64_t calls = calls_made_in(trace, function);
         if (calls > most) {
-            free(line);
-            line = describe(&handlers->items.items[i], function, calls);
+            free(elsewhere->handlers);
+            elsewhere->handlers = describe(&handlers->items.items[i], function, calls);
             most = calls;
         }
-        free(function);
+        if (calls > 0)
+            add_handler(&handlers->items.items[i], function, elsewhere);
+        else
+            free(function);
     }
     symbols_close(symbols);
-    return line;
 }
 
 void handlers_free(struct handlers *handlers) {

@@ -31,10 +31,10 @@ struct handlers {
  * where they are until ftrace_drain() has been called for the last time. */
 void handlers_attach(struct handlers *handlers, struct ftrace *ftrace, const struct map *threads);
 
-/* A line on the handler in which most calls of the trace were made, allocated; NULL: in none.
+/* Gives the trace the handlers in which its calls were made, and a line on that with most of them.
  * `maps`: as in unplaced.h. */
-char *handlers_describe(const struct handlers *handlers, const struct trace *trace,
-                        char *const *maps, size_t n_maps);
+void handlers_describe(const struct handlers *handlers, struct trace *trace, char *const *maps,
+                       size_t n_maps);
 
 void handlers_free(struct handlers *handlers);
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "host/core_hold.h"
 #include "host/rerun.h"
 #include "host/runs.h"
 #include "host/served_run.h"
@@ -21,6 +22,8 @@ _Noreturn static void become_program(const struct launch *launch, int go, int fa
         _exit(127); /* the collector is gone */
     if (launch->quiet)
         rerun_aside();
+    if (launch->one_core_ns > 0)
+        core_hold_self();
     execve(launch->path, launch->args, launch->environment ? launch->environment : environ);
     int cause = errno;
     ssize_t told = write(failed, &cause, sizeof cause);
@@ -89,7 +92,10 @@ int launch_finish(struct launch *launch, struct error *error) {
     int cause = 0;
     ssize_t told = read(launch->failed, &cause, sizeof cause); /* 0 bytes: the exec closed it */
     struct rusage usage = {0};
+    struct core_hold *hold =
+        launch->one_core_ns > 0 ? core_hold_begin(launch->pid, launch->one_core_ns) : NULL;
     interrupt_wait(launch->pid);
+    launch->released = hold && core_hold_end(hold);
     launch->end_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     runs_end();
     launch->children_cpu_ns = children_cpu_ns(launch->pid);

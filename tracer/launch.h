@@ -14,6 +14,7 @@ struct launch {
     char *const *environment; /* NULL: ours */
     bool may_leave;           /* as in host/served_run.h: a traced run follows */
     bool quiet;               /* nobody wants its output: see rerun_aside() */
+    uint64_t one_core_ns;     /* above 0: it has one core only, for so long (host/core_hold.h) */
     /* Started by launch_prepare(). */
     pid_t pid;
     int go, failed; /* pipes: to let it exec; errno of a failed exec */
@@ -22,6 +23,7 @@ struct launch {
     uint64_t cpu_ns;          /* user and system, with the children that it waited for */
     uint64_t children_cpu_ns; /* of these children, in ticks of the clock */
     int status;               /* as wait(2) gives it */
+    bool released;            /* it took longer than one_core_ns, and got all cores back */
     bool unserved;            /* why launch_finish() failed: a server did not serve as planned */
     int signal; /* that came for us meanwhile and ends all runs (base/interrupt.h); 0 none */
 };

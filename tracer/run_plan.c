@@ -40,6 +40,25 @@ bool run_plan_is_unclear(const struct trace_plain_run *sampled,
            differ(sampled_cpu_ns, traced_cpu_ns, fmax(cpu_ns, run_ns));
 }
 
+/* Such a run takes about the program's CPU time. Where time does not matter two of a short program
+ * tell how far chance goes; a program that takes longer than all runs with emptied caches has none.
+ * Where it does there is one, of a program that keeps more than one core busy. */
+#define ONE_CORE_RUNS       2
+#define ONE_CORE_SHORT_NS   5e9
+#define ONE_CORE_LONGEST_NS 24e9
+#define BUSY_CORES          1.2
+
+size_t run_plan_one_core(const struct tracer_options *options,
+                         const struct trace_plain_run *traced) {
+    double run_ns = (double)traced->run_ns, cpu_ns = (double)traced->cpu_ns;
+    double longer_ns = fmax(run_ns, cpu_ns);
+    if (options->plain_runs >= 0 || longer_ns > ONE_CORE_LONGEST_NS)
+        return 0;
+    if (options->plain_runs == PLAIN_RUNS_IF_UNCLEAR)
+        return cpu_ns > BUSY_CORES * run_ns ? 1 : 0;
+    return longer_ns < ONE_CORE_SHORT_NS ? ONE_CORE_RUNS : 1;
+}
+
 /* Shorter runs tell nothing, and these take about twice as long as others. */
 #define SHORTEST_EVICTED_NS 200e6
 #define MOST_EVICTED        5
@@ -58,6 +77,11 @@ static size_t expected_plain_runs(const struct tracer_options *options, double r
     return (size_t)fmin(fmax(ceil(usual.ns / run_ns), FEW_RUNS), (double)usual.runs);
 }
 
+static size_t expected_one_core(const struct tracer_options *options, double run_ns) {
+    const struct trace_plain_run as_long = {.run_ns = (uint64_t)run_ns};
+    return options->plain_runs == PLAIN_RUNS_IF_UNCLEAR ? 1 : run_plan_one_core(options, &as_long);
+}
+
 size_t run_plan_expected(const struct tracer_options *options, double run_ns) {
     if (run_ns <= 0 && (options->plain_runs == PLAIN_RUNS_ENOUGH || options->evictions))
         return 0;
@@ -65,5 +89,6 @@ size_t run_plan_expected(const struct tracer_options *options, double run_ns) {
     while (options->evictions &&
            run_plan_wants_evicted((int)evicted, (double)evicted * EVICTED_TAKES * run_ns, run_ns))
         evicted++;
-    return (options->first ? 1 : 0) + expected_plain_runs(options, run_ns) + 1 + evicted;
+    return (options->first ? 1 : 0) + expected_plain_runs(options, run_ns) + 1 +
+           expected_one_core(options, run_ns) + evicted;
 }

@@ -17,6 +17,11 @@ bool run_plan_is_unclear(const struct trace_plain_run *sampled,
 /* Do `n` runs without probes tell the median well enough? */
 bool run_plan_has_enough(const struct trace_plain_run *runs, size_t n);
 
+/* How many runs with one core only, of a program that takes `traced` with probes. None where the
+ * user gave a number of plain runs. */
+size_t run_plan_one_core(const struct tracer_options *options,
+                         const struct trace_plain_run *traced);
+
 /* After runs with emptied caches that took `all_ns`, and one with probes that took `traced_ns`:
  * is one more worth its time? */
 bool run_plan_wants_evicted(int made, double all_ns, double traced_ns);

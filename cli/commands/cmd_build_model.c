@@ -325,6 +325,40 @@ static int check_untraced(struct model *model, const struct own_run *own_run, st
     return 0;
 }
 
+/* Per pool, as many as the program has where it may use one core. NULL: one thread goes another
+ * way, so that nothing can be compared. */
+static int *threads_on_one_core(const struct model *model, struct error *error) {
+    int *threads = thread_choice_resolve(&own, model, error);
+    for (size_t p = 0; threads && p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        int fewer = model_within_cores(pool, threads[p], 1, model->machine.cores);
+        if (fewer < threads[p] && fewer == 1 && pool->one_thread) {
+            free(threads);
+            return NULL;
+        }
+        threads[p] = fewer;
+    }
+    return threads;
+}
+
+/* The runs that had one core only tell what several cost each other. */
+static int compare_one_core(struct model *model, const struct own_run *own_run,
+                            struct error *error) {
+    if (own_run->trace->meta.n_one_core == 0 || own_run->measured.requests > 0)
+        return 0;
+    int *threads = threads_on_one_core(model, error);
+    const struct sim_config config = {.seed = 1, .cores = 1, .pool_threads = threads};
+    struct sim_result result;
+    int status = threads ? sim_predict(model, &config, &result, error) : 0;
+    if (threads && status == 0) {
+        if (!refusal_is_due(&result))
+            modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+        sim_result_free(&result);
+    }
+    free(threads);
+    return status;
+}
+
 static double relative_error(const struct model_check *check) {
     return check->simulated / check->measured - 1;
 }
@@ -484,6 +518,8 @@ static int check_and_save(const struct build_options *options, const struct reco
     modelgen_correct(model, recording->trace, &recording->reload_costs);
     if (status == 0)
         status = check_untraced(model, own_run, error);
+    if (status == 0)
+        status = compare_one_core(model, own_run, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)

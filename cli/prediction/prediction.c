@@ -71,6 +71,54 @@ static void blank(struct sim_result *result) {
             result->cpu_utilisation = result->cpu_ns = result->disk_utilisation = none;
 }
 
+/* ---- what the cores cost each other ---- */
+
+/* From this many times the recorded run's busy cores on they cost each other more than is known. */
+#define BUSIER 1.1
+/* A demand that comes out as near as this is not simulated again, nor more often than that. */
+#define NEAR  0.005
+#define TIMES 5
+
+static double busy_cores_of(const struct prediction *prediction) {
+    return prediction->result.cpu_utilisation.mean * prediction->cores;
+}
+
+/* CPU demands where so many cores are busy, over those of the model: between one core and as many
+ * as in the recorded run they change evenly. */
+static double cpu_factor_of(const struct model *model, double busy_cores) {
+    double more = model->machine.busy_cores - 1;
+    if (model->one_core_cpu == 0 || !(more > 0))
+        return 1;
+    double fewer = fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1);
+    return 1 + (model->one_core_cpu - 1) * fewer;
+}
+
+/* How many cores are busy depends on the demands, and these on how many are. */
+static int simulate_demands(const struct model *model, struct sim_config *config,
+                            struct prediction *prediction, struct error *error) {
+    config->cpu_factor = config->cores == 1 ? cpu_factor_of(model, 1) : 1;
+    for (int time = 0; time < TIMES; time++) {
+        if (sim_predict(model, config, &prediction->result, error) < 0)
+            return -1;
+        double factor = cpu_factor_of(model, busy_cores_of(prediction));
+        if (!(fabs(factor - config->cpu_factor) > NEAR) || time == TIMES - 1)
+            break;
+        sim_result_free(&prediction->result);
+        config->cpu_factor = factor;
+    }
+    return 0;
+}
+
+static char *refuse_busier(const struct model *model, const struct prediction *prediction) {
+    double busy = busy_cores_of(prediction), recorded = model->machine.busy_cores;
+    if (model->one_core_cpu == 0 || !(busy > BUSIER * recorded))
+        return NULL;
+    return memory_format("%.2g cores would be busy, and in the recorded run %.2g were: these cost "
+                         "each other CPU time (one core alone takes %.0f %%), and what more of "
+                         "them do is not known",
+                         busy, recorded, 100 * model->one_core_cpu);
+}
+
 static int simulate(const struct model *model, const struct sim_config *base,
                     const int *own_threads, struct prediction *prediction, struct error *error) {
     prediction->no_figures =
@@ -79,12 +127,14 @@ static int simulate(const struct model *model, const struct sim_config *base,
         struct sim_config config = *base;
         config.pool_threads = prediction->pool_threads;
         config.cores = prediction->cores;
-        if (sim_predict(model, &config, &prediction->result, error) < 0)
+        if (simulate_demands(model, &config, prediction, error) < 0)
             return -1;
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
         const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
+        if (!prediction->no_figures)
+            prediction->no_figures = refuse_busier(model, prediction);
         if (!prediction->no_figures)
             prediction->no_figures = uncertainty_refuse(model, &uncertainty);
     }
@@ -106,6 +156,10 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
     int *pool_threads = thread_choice_resolve(threads, model, error);
     if (!pool_threads)
         return -1;
+    for (size_t p = 0; p < model->n_pools; p++)
+        pool_threads[p] = model_within_cores(&model->pools[p], pool_threads[p],
+                                             cores ? cores : model->machine.cores,
+                                             model->machine.cores);
     *prediction = (struct prediction){
         .threads = threads,
         .cores = cores ? cores : model->machine.cores,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -13,6 +14,12 @@
 
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores) {
+    bool is_own = cores == model->machine.cores &&
+                  memcmp(pool_threads, own_threads, model->n_pools * sizeof *own_threads) == 0;
+    if (model->unpredicted && *model->unpredicted && !is_own)
+        return memory_strdup(model->unpredicted);
+    if (model->asks_cores && *model->asks_cores && cores != model->machine.cores)
+        return memory_strdup(model->asks_cores);
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
         if (pool->given_ns > 0 &&

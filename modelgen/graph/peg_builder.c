@@ -61,6 +61,7 @@ int peg_builder_new_node(struct peg_builder *builder, const struct step *step, i
     node->count = fixed_count(step);
     node->gives_back = amount.in_units && step->kind == NODE_RELEASE;
     node->timeout_ns = step_timeout_ns(step);
+    node->by_clock = step->kind == NODE_SLEEP && step->time.by_clock;
     if (amount.count_per_thread) {
         node->count_scaling.growth = 1;
         node->count_scaling.less = amount.for_others;

@@ -35,6 +35,7 @@ struct step_time {
     int disk;          /* IO: object of the model; MODEL_NONE: none */
     double cpu_ns;     /* of it, what the model shall spend */
     double wait_ns;    /* off the core */
+    bool by_clock;     /* SLEEP: of what the last such wait was to end at, not of now */
     double operations; /* IO: requests to the disk ... */
     int stream;        /* ... which lie close together; 0: nowhere, or not known */
     double service_ns; /* ... and how long each has the device; 0: as all requests to it ... */

@@ -211,7 +211,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
 
 void lower_calls_timed(struct writer *writer, size_t index, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
-    bool sleeps = info->op == OP_SLEEP;
+    bool sleeps = info->op == OP_SLEEP || info->op == OP_TIMER;
     if ((!sleeps && !moves_data(info)) || !site_is_kept(writer, record))
         return;
     if (!sleeps) {
@@ -222,6 +222,9 @@ void lower_calls_timed(struct writer *writer, size_t index, const struct trace_r
     struct step *step = writer_add_step(writer, NODE_SLEEP, index, record->start_ns, end);
     step->time.wait_ns = writer_blocked_inside(writer, record);
     step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
+    step->time.by_clock = info->op == OP_TIMER;
+    if (info->op == OP_TIMER && record->object > 0)
+        step->time.wait_ns = (double)record->object;
 }
 
 /* ---- waits for what comes from outside ---- */

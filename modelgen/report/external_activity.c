@@ -1,5 +1,9 @@
 #include "modelgen/report/external_activity.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 
 /* Less is no worse than what is not known anyhow. */
@@ -77,7 +81,16 @@ static void tell_quota(const struct trace_meta *meta, struct model *model) {
 void external_activity_tell(const struct trace *trace, double cpu_ns, struct model *model) {
     tell_unrecorded(&trace->meta.elsewhere, cpu_ns, model);
     tell_processes(trace, model);
-    if (trace->meta.elsewhere.handlers)
-        notes_add_outside(model, "%s", trace->meta.elsewhere.handlers);
     tell_quota(&trace->meta, model);
+}
+
+void external_activity_tell_handlers(const struct trace *trace, struct model *model) {
+    const char *handlers = trace->meta.elsewhere.handlers;
+    if (!handlers)
+        return;
+    notes_add_outside(model, "%s", handlers);
+    if (strtod(handlers, NULL) < evidence.times_alike) /* the line begins with their number */
+        return;
+    free(model->unpredicted);
+    model->unpredicted = memory_strdup(handlers);
 }

@@ -85,8 +85,23 @@ static char *asked_text(const struct pool *pool, char *text) {
     return longer;
 }
 
+/* With what the cores allow it. Takes `text` over. */
+static char *within_cores_text(const struct pool *pool, char *text) {
+    if (pool->cores_factor == 0)
+        return text;
+    const char *whose = pool->cores_online ? "cores of the machine" : "cores";
+    char *longer =
+        pool->cores_factor == 1 && pool->cores_offset == 0
+            ? memory_format("%s; no more than there are %s", text, whose)
+            : memory_format("%s; at most %g * %s %c %g", text, pool->cores_factor, whose,
+                            pool->cores_offset < 0 ? '-' : '+', fabs(pool->cores_offset));
+    free(text);
+    return longer;
+}
+
 /* With the bounds of the pool. Takes `text` over. */
 static char *bounded_text(const struct pool *pool, char *text) {
+    text = within_cores_text(pool, text);
     bool most = pool->most_threads > 0;
     int bound = most ? pool->most_threads : pool->least_threads;
     if (bound == 0)
@@ -494,10 +509,34 @@ static bool follows_rounds(struct model *model, int pool) {
     return follows;
 }
 
+/* The recorded threads must fit what the source says of them. */
+static void keep_within_cores(const struct subject *subject) {
+    const struct facts_core_cap *cap = &subject->facts->core_cap;
+    struct model *model = subject->model;
+    struct pool *pool = &model->pools[subject->pool];
+    double most = cap->factor * model->machine.cores + cap->offset;
+    if (!cap->text || cap->factor <= 0)
+        return;
+    if (!cap->unclear && pool->profiled_threads <= most) {
+        pool->cores_factor = cap->factor;
+        pool->cores_offset = cap->offset;
+        pool->cores_online = cap->online;
+        return;
+    }
+    if (model->asks_cores)
+        return;
+    model->asks_cores = memory_format(
+        "%s: its number of threads follows that of the cores in a way that is not known (%s)",
+        pool->name, cap->text);
+    notes_add(model, "%s", model->asks_cores);
+}
+
 /* What must be known of the pool's graph before its contents tell the rule. */
 static void prepare(struct subject *subject) {
     struct model *model = subject->model;
     const struct thread_pool *from = subject->from;
+    if (subject->facts)
+        keep_within_cores(subject);
     if (from->one_thread && from->size > 1) {
         model->pools[subject->pool].one_thread = memory_strdup(from->one_thread);
         notes_add(model,

@@ -285,6 +285,8 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
         pool->scales = asked == pool->size;
         return;
     }
+    if (pool->team && told->creation)
+        pool->one_thread = told->creation->one_thread;
     if (pool->team && pool->team->is_default) {
         pool->scales = true;
         pool->why = "its parallel region takes the usual number of threads";

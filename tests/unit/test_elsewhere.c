@@ -181,6 +181,7 @@ static const char *said(struct trace_elsewhere elsewhere, struct model *model) {
     builder_finish(trace, 1000);
     trace->meta.elsewhere = elsewhere;
     external_activity_tell(trace, 100, model);
+    external_activity_tell_handlers(trace, model);
     trace->meta.elsewhere.handlers = NULL; /* is not the trace's own */
     trace_free(trace);
     return model->n_outside == 1 ? model->outside[0] : "";

@@ -1,0 +1,89 @@
+#include "modelgen/calibrate/one_core.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "formats/recorded_speed.h"
+#include "modelgen/events/event_cursor.h"
+#include "modelgen/events/thread_states.h"
+#include "modelgen/notes.h"
+
+/* A smaller difference is what runs of one configuration differ by where others use the machine. */
+#define LEAST_DIFFERENCE 0.1
+/* With fewer cores busy on average, the recorded run shows too little of what they cost. */
+#define LEAST_BUSY 1.2
+
+struct runs {
+    double median_ns, spread; /* most less least, over the median */
+};
+
+/* CPU time at the usual speed of computing. How fast memory is says nothing here: the program
+ * itself may be what slows it. */
+static struct runs measure(const struct trace_meta *meta, const struct trace_plain_run *plain,
+                           size_t n) {
+    struct usual_speed usual = recorded_cpu_speed(meta);
+    double *cpu_ns = memory_alloc(n, sizeof *cpu_ns);
+    for (size_t i = 0; i < n; i++) {
+        const double pieces_ns[PACE_KINDS] = {
+            [PACE_COMPUTING] = plain[i].piece_ns[PACE_COMPUTING],
+            [PACE_MEMORY] = usual.piece_ns[PACE_MEMORY],
+        };
+        cpu_ns[i] = recorded_at_usual_speed(&usual, (double)plain[i].cpu_ns, pieces_ns);
+    }
+    gsl_sort(cpu_ns, 1, n);
+    double median_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
+    struct runs runs = {median_ns, (cpu_ns[n - 1] - cpu_ns[0]) / median_ns};
+    free(cpu_ns);
+    return runs;
+}
+
+static bool binds_threads(const struct trace *trace) {
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        if (trace_op(at.event) == OP_BIND)
+            return true;
+    return false;
+}
+
+/* Before the probes' library was there and after: in the plain runs, too. */
+static double outside_of_threads_ns(const struct trace *trace) {
+    return fmax((double)trace->meta.cpu_ns - thread_states_on_core(trace), 0);
+}
+
+/* On one core it may be another program. */
+static void note_question(double ratio, const char *question, struct model *model) {
+    free(model->asks_cores);
+    model->asks_cores =
+        memory_format("it asks by %s how many cores it may use, and with one core takes %.0f %% of "
+                      "the CPU time",
+                      question, 100 * ratio);
+    notes_add(model, "%s: with other cores it does other work, or with fewer threads",
+              model->asks_cores);
+}
+
+void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct model *model) {
+    const struct trace_meta *meta = &trace->meta;
+    if (meta->n_one_core == 0 || meta->n_untraced == 0 || !(simulated_cpu_ns > 0) ||
+        binds_threads(trace) || meta->elsewhere.children_cpu_ns > 0)
+        return;
+    struct runs plain = measure(meta, meta->untraced, meta->n_untraced);
+    struct runs alone = measure(meta, meta->one_core, meta->n_one_core);
+    double ratio = (alone.median_ns - outside_of_threads_ns(trace)) / simulated_cpu_ns;
+    double least = fmax(LEAST_DIFFERENCE, fmax(plain.spread, alone.spread));
+    if (!(ratio > 0) || fabs(ratio - 1) <= least)
+        return;
+    if (meta->asks_cores) {
+        note_question(ratio, meta->asks_cores, model);
+    } else if (model->machine.busy_cores >= LEAST_BUSY) {
+        model->one_core_cpu = ratio;
+        notes_add(model,
+                  "what several cores cost each other: with one core the program takes %.0f %% of "
+                  "the CPU time of the model, as where they wait for memory, for data that others "
+                  "write, or for locks of the kernel: taken as that between one core and the %.2g "
+                  "that were busy, not known of more",
+                  100 * ratio, model->machine.busy_cores);
+    }
+}

@@ -1,0 +1,17 @@
+/* What several cores cost each other: memory, caches, locks of the kernel. All of it is CPU time of
+ * who waits for it, and no record tells it from computation. But the same run with one core has
+ * none of it. */
+#ifndef PERSIK_MODELGEN_CALIBRATE_ONE_CORE_H
+#define PERSIK_MODELGEN_CALIBRATE_ONE_CORE_H
+
+#include "formats/model.h"
+#include "formats/trace.h"
+
+/* Compares what the runs on one core took of CPU time with what the model, simulated with one core,
+ * has: notes it in the model where both differ by more than such runs do. `simulated_cpu_ns`: of
+ * all threads. Nothing where there was no such run, where it may have been another one (threads
+ * bound to cores, a program that asks for its cores), or where the recorded run had no more than
+ * one core itself. */
+void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct model *model);
+
+#endif
