@@ -2,8 +2,7 @@
 # How well unbound is predicted, a name server whose requests are datagrams: it answers names of its own, on a socket
 # of each thread (SO_REUSEPORT) or on one that all threads share. Recorded once with 2 threads at a middle rate, then
 # run and predicted over threads and rates by `persik validate`; response times are the client's.
-# Its first thread serves, too, beside those that it makes, which is not modelled rightly yet: its requests are found, but
-# not even the recorded run comes out.
+# Its first thread serves, too, beside those that it makes.
 #
 # usage: bench/unbound.sh      (the recordings stay in bench/scratch/unbound-SOCKETS.data)
 #   SOCKETS          own, shared or both (own shared)

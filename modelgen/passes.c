@@ -194,7 +194,9 @@ static void run_cache_reload_time(struct build *build) {
 static void run_work_phase(struct build *build) {
     if (build->outside.n == 0)
         return;
-    leave_out(build, outside_queues_phases(&build->outside, build->trace));
+    for (size_t t = 0; t < build->trace->n_threads; t++)
+        thread_states_keep_between(&build->timelines[t], build->outside.from_ns,
+                                   build->outside.to_ns);
     build->model->measured_run_ns = (double)(build->outside.to_ns - build->outside.from_ns);
 }
 

@@ -250,7 +250,8 @@ static double base_slice_ns(int cores) {
     return BASE_SLICE_NS * (1 + floor(log2(fmin(cores, 8))));
 }
 
-/* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
+/* CPU spent inside calls that only lock or wait, and blocked: the price of sleeping and coming
+ * back. */
 static struct values block_costs(const struct trace *trace) {
     struct values costs = {0};
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -260,7 +261,8 @@ static struct values block_costs(const struct trace *trace) {
             const struct api_info *info = &api_catalog[record->api];
             bool computes = /* spins, or runs what the program hands it */
                 api_is_openmp((enum api)record->api) || info->object == ON_ONCE;
-            if (info->api_class != CLASS_SYNC || record->duration_ns < 1000 || computes)
+            bool waits = info->api_class == CLASS_SYNC || info->op == OP_POLL;
+            if (!waits || record->duration_ns < 1000 || computes)
                 continue;
             uint64_t end = trace_end_ns(record);
             double cpu =

@@ -18,12 +18,14 @@ static inline bool request_event_is_none(struct request_event event) {
 }
 
 struct request {
-    int source;                /* where it came from: index into the sources */
-    struct request_event take; /* the call that took it: accept(), or the first read() */
-    struct request_event wait; /* the call in which a thread waited for it; none: it was there */
-    struct request_event end;  /* the last write() of its answer */
-    uint64_t from_ns, to_ns;   /* came in between; the same: then */
-    uint64_t end_ns;           /* of its answer */
+    int source;                  /* where it came from: index into the sources */
+    struct request_event take;   /* the call that took it: accept(), or the first read() */
+    struct request_event wait;   /* the call in which a thread waited for it; none: it was there */
+    struct request_event end;    /* the last write() of its answer */
+    struct request_event behind; /* the end of the one that its thread had when it took this one,
+                                  * and which is ended before it; none: it had none */
+    uint64_t from_ns, to_ns;     /* came in between; the same: then */
+    uint64_t end_ns;             /* of its answer */
 };
 
 #endif

@@ -7,7 +7,9 @@
 #include "base/memory.h"
 #include "modelgen/events/datagrams.h"
 #include "modelgen/events/event_cursor.h"
+#include "modelgen/events/request_order.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/events/unfinished_requests.h"
 
 /* ---- calls on connections, and waits for them ---- */
 
@@ -81,9 +83,10 @@ static struct uses find_uses(const struct trace *trace) {
 
 struct connection {
     struct request_event accept;
-    uint64_t listener; /* key of its descriptor */
-    int request;       /* the one under way, or answered last: index into the list; -1 */
-    bool is_answered;  /* something was written since that was read */
+    struct request_event poll; /* the wait for descriptors before it; none: there was none */
+    uint64_t listener;         /* key of its descriptor */
+    int request;               /* the one under way, or answered last: index into the list; -1 */
+    bool is_answered;          /* something was written since that was read */
 };
 
 struct finder {
@@ -96,9 +99,12 @@ struct finder {
     } connections;
     struct request_event *last_poll; /* per thread */
     struct map source_of;            /* key -> source */
+    struct map waits_in_accept;      /* key of a listener -> 1: a thread slept in accept() */
     size_t n_direct, n_told;         /* first requests of connections: taken as they were accepted,
                                       * or when a thread was told that there is something to read */
-    size_t n_bound;                  /* further ones that their thread waited for in read() */
+    size_t n_next, n_bound; /* further ones: of a thread that is told of many connections, or that
+                             * waits for one: in read(), or by being told of nothing else */
+    int *last_connection;   /* per thread: that its last request came over; -1 */
 };
 
 static const struct trace_record *record_of(const struct finder *finder,
@@ -125,11 +131,17 @@ static void note_accept(struct finder *finder, const struct use *use) {
     const struct trace_record *record = record_of(finder, use->event);
     if (record->flags & TRACE_FAILED || record->value < 0)
         return;
+    uint64_t listener = descriptor_key(finder, use->event.thread, record->object);
+    if (woken_in(finder, use->event) > 0)
+        map_put(&finder->waits_in_accept, listener, 1);
     map_put(&finder->connection_of,
             descriptor_key(finder, use->event.thread, (uint64_t)record->value),
             (int)finder->connections.count);
-    *VECTOR_ADD(&finder->connections) = (struct connection){
-        use->event, descriptor_key(finder, use->event.thread, record->object), -1, false};
+    *VECTOR_ADD(&finder->connections) =
+        (struct connection){.accept = use->event,
+                            .poll = finder->last_poll[use->event.thread],
+                            .listener = listener,
+                            .request = -1};
 }
 
 /* Was the thread told of something to read since then? */
@@ -138,25 +150,57 @@ static bool is_told(const struct finder *finder, size_t thread, uint64_t since_n
     return !request_event_is_none(poll) && trace_end_ns(record_of(finder, poll)) > since_ns;
 }
 
+/* The wait that told of a connection. Where threads sleep in accept() itself there is none. */
+static struct request_event poll_before(const struct finder *finder,
+                                        const struct connection *connection) {
+    bool is_told = !map_get(&finder->waits_in_accept, connection->listener, 0);
+    return is_told ? connection->poll : REQUEST_NO_EVENT;
+}
+
+static void begin_first(struct finder *finder, const struct connection *connection,
+                        struct request *request) {
+    size_t thread = request->take.thread;
+    if (is_told(finder, thread, trace_end_ns(record_of(finder, connection->accept)))) {
+        request->wait = finder->last_poll[thread];
+        finder->n_told++;
+    } else {
+        finder->n_direct++;
+    }
+}
+
+/* Which descriptors poll() and select() wait for is not recorded; who has had no other connection
+ * since its last request waits for the next one of that. */
+static bool waits_for_one(const struct finder *finder, const struct request *request) {
+    enum api api = record_of(finder, request->wait)->api;
+    return api_catalog[api].object != ON_FILE &&
+           finder->last_connection[request->take.thread] == request->source;
+}
+
+/* What a loop reads without being told anew was there when it was told last. */
+static void begin_next(struct finder *finder, const struct connection *connection,
+                       struct request *request) {
+    size_t thread = request->take.thread;
+    bool told = is_told(finder, thread, trace_end_ns(record_of(finder, connection->accept)));
+    if (told)
+        request->wait = finder->last_poll[thread];
+    *(told && !waits_for_one(finder, request) ? &finder->n_next : &finder->n_bound) += 1;
+}
+
 /* A request begins: it is told later on where it comes from. */
 static void begin_request(struct finder *finder, struct connection *connection,
                           const struct use *use) {
-    const struct trace_record *before =
-        connection->request < 0
-            ? record_of(finder, connection->accept)
-            : record_of(finder, finder->found->all.items[connection->request].end);
-    bool told = is_told(finder, use->event.thread, trace_end_ns(before));
+    struct request request = {.source = (int)(connection - finder->connections.items),
+                              .take = use->event,
+                              .wait = REQUEST_NO_EVENT,
+                              .end = REQUEST_NO_EVENT};
     if (connection->request < 0)
-        *(told ? &finder->n_told : &finder->n_direct) += 1;
+        begin_first(finder, connection, &request);
     else
-        finder->n_bound += !told;
+        begin_next(finder, connection, &request);
+    finder->last_connection[use->event.thread] = request.source;
     connection->request = (int)finder->found->all.count;
     connection->is_answered = false;
-    *VECTOR_ADD(&finder->found->all) =
-        (struct request){.source = (int)(connection - finder->connections.items),
-                         .take = use->event,
-                         .wait = told ? finder->last_poll[use->event.thread] : REQUEST_NO_EVENT,
-                         .end = REQUEST_NO_EVENT};
+    *VECTOR_ADD(&finder->found->all) = request;
 }
 
 static void note_use(struct finder *finder, const struct use *use) {
@@ -218,15 +262,37 @@ static uint64_t poll_key(const struct finder *finder, struct request_event wait)
                       : map_mix(41, wait.thread);
 }
 
+/* A wait for descriptors whose requests are known to come from a source. */
+static void tell_source(struct finder *finder, struct request_event wait, int source) {
+    uint64_t key = poll_key(finder, wait);
+    if (map_get(&finder->source_of, key, -1) < 0)
+        map_put(&finder->source_of, key, source);
+}
+
 /* Clients that connect for each request: the connection is the request. */
 static void take_by_accept(struct finder *finder) {
     for (size_t r = 0; r < finder->found->all.count; r++) {
         struct request *request = &finder->found->all.items[r];
         const struct connection *connection = &finder->connections.items[request->source];
+        struct request_event poll = poll_before(finder, connection);
         request->take = request->wait = connection->accept;
         request->source = source_with_key(finder, map_mix(43, connection->listener), true,
                                           connection->accept.thread);
+        if (!request_event_is_none(poll)) {
+            request->wait = poll;
+            tell_source(finder, poll, request->source);
+        }
     }
+}
+
+/* Of a first request that its thread read as soon as it had accepted the connection: what told of
+ * one told of both. */
+static void tell_of_both(const struct finder *finder, struct request *request) {
+    const struct connection *connection = &finder->connections.items[request->source];
+    if (request_event_is_none(request->wait) && connection->accept.thread == request->take.thread)
+        request->wait = poll_before(finder, connection);
+    else if (!request_event_is_none(request->wait))
+        request->from_ns = trace_end_ns(record_of(finder, connection->accept));
 }
 
 static void take_by_read(struct finder *finder) {
@@ -234,11 +300,10 @@ static void take_by_read(struct finder *finder) {
     size_t kept = 0;
     for (size_t r = 0; r < found->all.count; r++) {
         struct request request = found->all.items[r];
-        if (request_event_is_none(request.wait))
-            continue;                      /* it was there when its connection was accepted */
         assert(finder->connections.items); /* the request is of one of them */
-        request.from_ns =
-            trace_end_ns(record_of(finder, finder->connections.items[request.source].accept));
+        tell_of_both(finder, &request);
+        if (request_event_is_none(request.wait))
+            continue; /* it was there when its connection was accepted */
         request.source =
             source_with_key(finder, poll_key(finder, request.wait), false, request.take.thread);
         found->all.items[kept++] = request;
@@ -258,9 +323,8 @@ static void take_datagram(struct finder *finder, struct request request,
     uint64_t descriptor = descriptor_key(finder, request.take.thread, socket->descriptor);
     request.source = source_with_key(finder, socket_key(descriptor), false, request.take.thread);
     found->sources.items[request.source].datagrams = true;
-    if (request.wait.number != request.take.number &&
-        map_get(&finder->source_of, poll_key(finder, request.wait), -1) < 0)
-        map_put(&finder->source_of, poll_key(finder, request.wait), request.source);
+    if (request.wait.number != request.take.number)
+        tell_source(finder, request.wait, request.source);
     *VECTOR_ADD(&found->all) = request;
 }
 
@@ -280,7 +344,7 @@ static void take_datagrams(struct finder *finder) {
     struct datagrams datagrams = datagrams_find(finder->trace);
     size_t n = datagrams.requests.count, n_before = found->sources.count;
     const char *refused = n > 0 ? datagram_refusal(finder, &datagrams) : NULL;
-    if (found->refused && n <= finder->n_direct + finder->n_told + finder->n_bound)
+    if (found->refused && n <= finder->n_direct + finder->n_told + finder->n_next + finder->n_bound)
         n = 0;
     if (refused && n > 0 && found->all.count == 0) {
         free(found->refused);
@@ -300,9 +364,18 @@ static void take_datagrams(struct finder *finder) {
 
 /* ---- a thread for each connection, which is kept ---- */
 
-/* Do threads wait for the next request of one connection each? */
+static bool has_several_takers(const struct requests *found) {
+    for (size_t r = 1; r < found->all.count; r++)
+        if (found->all.items[r].take.thread != found->all.items[0].take.thread)
+            return true;
+    return false;
+}
+
+/* Do threads wait for the next request of one connection each? Of one thread that had one
+ * connection nobody can tell. */
 static bool is_bound(const struct finder *finder) {
-    return finder->n_bound > finder->n_told + finder->n_direct;
+    return finder->n_bound > finder->n_told + finder->n_direct + finder->n_next &&
+           (has_several_takers(finder->found) || finder->n_told == 0);
 }
 
 /* Was a thread made for each connection? Else connections wait for a thread to be free. */
@@ -329,11 +402,15 @@ static void take_by_bound_read(struct finder *finder) {
         struct request *request = &finder->found->all.items[r];
         const struct connection *connection = &finder->connections.items[request->source];
         request->from_ns = trace_end_ns(record_of(finder, connection->accept));
-        request->wait = request->take;
+        bool told = !request_event_is_none(request->wait);
+        if (!told)
+            request->wait = request->take;
         request->source =
             source_with_key(finder, map_mix(59, connection->listener), false, request->take.thread);
         finder->found->sources.items[request->source].is_shared = true;
         map_put(&finder->source_of, bound_key(finder, request->take), request->source);
+        if (told)
+            tell_source(finder, request->wait, request->source);
     }
 }
 
@@ -416,7 +493,7 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t most_ns) {
 }
 
 /* What nobody waited for came after the last moment at which a thread did, and after its connection
- * or, where that is the request, the first call that could take it. */
+ * or, where there is none or that is the request, the first call that could take it. */
 static void bound_times(struct finder *finder) {
     struct requests *found = finder->found;
     struct waits waits = find_waits(finder);
@@ -425,7 +502,7 @@ static void bound_times(struct finder *finder) {
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         if (r == 0 || request->source != found->all.items[r - 1].source)
-            empty_ns = found->sources.items[request->source].accepts ? request->to_ns : 0;
+            empty_ns = request->from_ns == 0 ? request->to_ns : 0;
         for (; w < waits.count && (waits.items[w].source < request->source ||
                                    (waits.items[w].source == request->source &&
                                     waits.items[w].from_ns < request->to_ns));
@@ -554,6 +631,17 @@ static char *refusal(const struct finder *finder) {
     return NULL;
 }
 
+static void refuse_unfinished(struct finder *finder) {
+    struct requests *found = finder->found;
+    if (found->all.count == 0)
+        return;
+    char *refused = unfinished_requests_refusal(finder->trace, found->all.items, found->all.count);
+    if (!refused)
+        return;
+    found->all.count = 0;
+    found->refused = refused; /* it was NULL: there were requests */
+}
+
 static void measure(struct requests *found) {
     found->from_ns = UINT64_MAX;
     for (size_t r = 0; r < found->all.count; r++) {
@@ -568,8 +656,11 @@ struct requests requests_find(const struct trace *trace) {
     struct requests found = {0};
     struct finder finder = {.trace = trace, .found = &found};
     finder.last_poll = memory_alloc(trace->n_threads, sizeof *finder.last_poll);
-    for (size_t t = 0; t < trace->n_threads; t++)
+    finder.last_connection = memory_alloc(trace->n_threads, sizeof *finder.last_connection);
+    for (size_t t = 0; t < trace->n_threads; t++) {
         finder.last_poll[t] = REQUEST_NO_EVENT;
+        finder.last_connection[t] = -1;
+    }
     follow_connections(&finder);
     drop_unanswered(&found);
     found.refused = refusal(&finder);
@@ -577,22 +668,26 @@ struct requests requests_find(const struct trace *trace) {
         found.all.count = 0;
     if (is_bound(&finder))
         take_by_bound_read(&finder);
-    else if (finder.n_direct > finder.n_told)
+    else if (finder.n_direct > finder.n_told + finder.n_next)
         take_by_accept(&finder);
     else
         take_by_read(&finder);
     take_datagrams(&finder);
     drop_unanswered(&found);
+    refuse_unfinished(&finder);
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);
+        request_order_find(found.all.items, found.all.count);
         measure(&found);
         find_idle(&finder);
     }
     map_free(&finder.connection_of);
     map_free(&finder.source_of);
+    map_free(&finder.waits_in_accept);
     free(finder.connections.items);
     free(finder.last_poll);
+    free(finder.last_connection);
     return found;
 }
 

@@ -151,11 +151,25 @@ static double on_core(const struct thread_states *timeline, uint64_t time_ns) {
     return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
 }
 
-double thread_states_cpu(const struct thread_states *timeline, uint64_t time_ns) {
+void thread_states_keep_between(struct thread_states *timeline, uint64_t from_ns, uint64_t to_ns) {
+    timeline->from_ns = from_ns;
+    timeline->to_ns = to_ns;
+}
+
+static double used_until(const struct thread_states *timeline, uint64_t time_ns) {
     double cpu_ns = on_core(timeline, time_ns);
     for (size_t i = 0; i < timeline->n_cuts; i++)
         cpu_ns -= left_out(&timeline->cuts[i], time_ns);
     return cpu_ns;
+}
+
+double thread_states_cpu(const struct thread_states *timeline, uint64_t time_ns) {
+    if (timeline->to_ns == 0)
+        return used_until(timeline, time_ns);
+    if (time_ns <= timeline->from_ns)
+        return 0;
+    uint64_t until_ns = time_ns < timeline->to_ns ? time_ns : timeline->to_ns;
+    return used_until(timeline, until_ns) - used_until(timeline, timeline->from_ns);
 }
 
 /* When the thread became ready before slice `i`; its on_ns when it did not have to wait. */

@@ -27,6 +27,7 @@ struct thread_states {
     double *off_before; /* without slices: ns spent in blocking calls before record i; else NULL */
     struct cuts cuts[THREAD_STATES_CUTS]; /* what does not count; of each kind of loss */
     size_t n_cuts;
+    uint64_t from_ns, to_ns; /* only what lies in between counts; to_ns 0: all does */
 };
 
 /* `thread` must outlive the timeline. Without scheduling records the time outside of blocking
@@ -37,6 +38,9 @@ void thread_states_free(struct thread_states *timeline);
 /* From now on the thread's losses do not count as its CPU time. At most THREAD_STATES_CUTS times.
  */
 void thread_states_leave_out(struct thread_states *timeline, const struct excluded_time *losses);
+
+/* From now on the thread's CPU time is what it uses in [from, to]. */
+void thread_states_keep_between(struct thread_states *timeline, uint64_t from_ns, uint64_t to_ns);
 
 /* CPU ns used from the thread's start up to `time_ns`. O(log slices). */
 double thread_states_cpu(const struct thread_states *timeline, uint64_t time_ns);

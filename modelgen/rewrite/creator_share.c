@@ -219,8 +219,9 @@ static const char *find_deeper(const struct trace *trace, struct creator_group *
                                const struct stays *stays, const char *start) {
     const char *function = start;
     for (size_t depth = 1; function; depth++) {
-        function = work_function_common(trace, group, depth);
-        if (function && find_parts(trace, group, stays, function))
+        bool makes_several;
+        function = work_function_common(trace, group, depth, &makes_several);
+        if (function && makes_several && find_parts(trace, group, stays, function))
             return function;
     }
     return NULL;
@@ -233,7 +234,8 @@ static void find_work_in(const struct trace *trace, const struct object_origins 
     const struct stay *last = &stays->items[stays->count - 1];
     if (find_pieces(trace, origins, sample, groups, group, last))
         return;
-    const char *start = work_function_common(trace, group, 0);
+    bool makes_several;
+    const char *start = work_function_common(trace, group, 0, &makes_several);
     const char *function = start && find_parts(trace, group, stays, start) ? start : NULL;
     /* Where all of them meet may be a function below which all calls are made, and yet not their
      * work. */

@@ -25,12 +25,37 @@ struct rewriter {
     int *queue_of; /* per source */
 };
 
-/* Do these threads' own sources belong together? */
-static bool are_alike(const struct rewriter *rewriter, const struct request_source *a,
-                      const struct request_source *b) {
+/* Where the source's requests are taken: the call site of the first of them. */
+static const struct trace_frame *taken_at(const struct rewriter *rewriter, size_t source) {
+    const struct requests *requests = rewriter->requests;
+    size_t r = 0;
+    while (requests->all.items[r].source != (int)source)
+        r++;
+    const struct trace *trace = &rewriter->log->trace;
+    struct request_event take = requests->all.items[r].take;
+    uint32_t context = trace->threads[take.thread].records[take.number].context;
+    bool is_known = context != TRACE_NO_CONTEXT && trace->contexts[context].n_frames > 0;
+    return is_known ? &trace->contexts[context].frames[0] : NULL;
+}
+
+/* Did one of the two create the other, and does it itself what that does with requests? */
+static bool serves_beside(const struct rewriter *rewriter, size_t a, size_t b) {
+    const struct request_source *sources = rewriter->requests->sources.items;
     const struct trace_thread *threads = rewriter->log->trace.threads;
-    return !a->accepts && !b->accepts && !a->is_shared && !b->is_shared &&
-           trace_threads_alike(&threads[a->thread], &threads[b->thread]);
+    const struct trace_frame *x = taken_at(rewriter, a), *y = taken_at(rewriter, b);
+    return (threads[sources[a].thread].creator == (int)sources[b].thread ||
+            threads[sources[b].thread].creator == (int)sources[a].thread) &&
+           x && y && x->offset == y->offset && strcmp(x->function, y->function) == 0;
+}
+
+/* Do these threads' own sources belong together? */
+static bool are_alike(const struct rewriter *rewriter, size_t a, size_t b) {
+    const struct request_source *sources = rewriter->requests->sources.items;
+    const struct trace_thread *threads = rewriter->log->trace.threads;
+    return sources[a].accepts == sources[b].accepts && !sources[a].is_shared &&
+           !sources[b].is_shared &&
+           (trace_threads_alike(&threads[sources[a].thread], &threads[sources[b].thread]) ||
+            serves_beside(rewriter, a, b));
 }
 
 static void make_queues(struct rewriter *rewriter) {
@@ -40,7 +65,7 @@ static void make_queues(struct rewriter *rewriter) {
     rewriter->queues.items = memory_alloc(n, sizeof *rewriter->queues.items);
     for (size_t s = 0; s < n; s++) {
         size_t other = 0;
-        while (other < s && !are_alike(rewriter, &sources[other], &sources[s]))
+        while (other < s && !are_alike(rewriter, other, s))
             other++;
         if (other == s) {
             rewriter->queue_of[s] = (int)rewriter->queues.n++;
@@ -50,6 +75,7 @@ static void make_queues(struct rewriter *rewriter) {
                 .is_own = !sources[s].accepts && !sources[s].is_shared};
         } else {
             rewriter->queue_of[s] = rewriter->queue_of[other];
+            rewriter->queues.items[rewriter->queue_of[s]].is_own = true;
         }
         rewriter->queues.items[rewriter->queue_of[s]].arrivals += (double)sources[s].n_requests;
     }
@@ -144,10 +170,23 @@ static uint64_t end_of_wait(const struct rewriter *rewriter, const struct reques
     return accepts ? request->to_ns : trace_end_ns(shown(rewriter, request->wait));
 }
 
+static void show_idle(const struct rewriter *rewriter, struct request_event event) {
+    event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
+}
+
+static bool waits_for_others(const struct trace_record *record) {
+    return trace_op(record) == OP_ACCEPT || trace_op(record) == OP_POLL;
+}
+
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
     uint32_t context = shown(rewriter, request->take)->context;
     bool waited = !request_event_is_none(request->wait);
     struct request_event event = waited ? request->wait : request->take;
+    if (!request_event_is_none(request->behind)) { /* there it is inserted */
+        if (waits_for_others(shown(rewriter, event)))
+            show_idle(rewriter, event);
+        return;
+    }
     struct trace_record *take = event_log_change(rewriter->log, event.thread, event.number);
     take->api = ROLE_get;
     take->object = queue_of_request(rewriter, request)->object;
@@ -155,10 +194,6 @@ static void show_take(const struct rewriter *rewriter, const struct request *req
     take->value = 0;
     take->duration_ns = waited ? end_of_wait(rewriter, request) - take->start_ns : 0;
     take->flags = waited ? TRACE_WAITED : 0;
-}
-
-static void show_idle(const struct rewriter *rewriter, struct request_event event) {
-    event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
 }
 
 /* The request of the same source that the thread took last before this call, or, if it took none,
@@ -193,33 +228,62 @@ static void show_last(const struct rewriter *rewriter, const struct request_idle
     last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
 }
 
-static int compare_events(const void *a, const void *b) {
-    const struct request_event *x = a, *y = b;
-    if (x->thread != y->thread)
-        return (x->thread > y->thread) - (x->thread < y->thread);
-    return (x->number > y->number) - (x->number < y->number);
+/* What is inserted behind an event: the end of a task, and then the taking of the next one, if the
+ * thread had that already. */
+struct boundary {
+    struct request_event after;
+    const struct request *next; /* NULL: it is the end */
+};
+
+static int compare_boundaries(const void *a, const void *b) {
+    const struct boundary *x = a, *y = b;
+    if (x->after.thread != y->after.thread)
+        return (x->after.thread > y->after.thread) - (x->after.thread < y->after.thread);
+    if (x->after.number != y->after.number)
+        return (x->after.number > y->after.number) - (x->after.number < y->after.number);
+    return (x->next != NULL) - (y->next != NULL);
 }
 
-static void insert_ends(const struct rewriter *rewriter) {
+static struct trace_record shown_at(const struct rewriter *rewriter,
+                                    const struct boundary *boundary) {
+    const struct trace_record *write = shown(rewriter, boundary->after);
+    struct trace_record record = {
+        .start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context};
+    if (boundary->next) {
+        record.api = ROLE_get;
+        record.object = queue_of_request(rewriter, boundary->next)->object;
+        record.context = shown(rewriter, boundary->next->take)->context;
+    }
+    return record;
+}
+
+static struct boundary *find_boundaries(const struct rewriter *rewriter, size_t *n) {
     const struct requests *requests = rewriter->requests;
-    size_t n = requests->all.count;
-    struct request_event *ends = memory_alloc(n, sizeof *ends);
+    struct boundary *all = memory_alloc(2 * requests->all.count, sizeof *all);
+    *n = 0;
+    for (size_t r = 0; r < requests->all.count; r++) {
+        const struct request *request = &requests->all.items[r];
+        all[(*n)++] = (struct boundary){request->end, NULL};
+        if (!request_event_is_none(request->behind))
+            all[(*n)++] = (struct boundary){request->behind, request};
+    }
+    qsort(all, *n, sizeof *all, compare_boundaries);
+    return all;
+}
+
+static void insert_boundaries(const struct rewriter *rewriter) {
+    size_t n;
+    struct boundary *all = find_boundaries(rewriter, &n);
     struct event_insertion *added = memory_alloc(n, sizeof *added);
-    for (size_t r = 0; r < n; r++)
-        ends[r] = requests->all.items[r].end;
-    qsort(ends, n, sizeof *ends, compare_events);
-    for (size_t e = 0; e < n;) {
-        size_t of_thread = 0, thread = ends[e].thread;
-        for (; e < n && ends[e].thread == thread; e++) {
-            const struct trace_record *write = shown(rewriter, ends[e]);
-            added[of_thread++] = (struct event_insertion){
-                ends[e].number,
-                {.start_ns = trace_end_ns(write), .api = ROLE_task_end, .context = write->context}};
-        }
+    for (size_t b = 0; b < n;) {
+        size_t of_thread = 0, thread = all[b].after.thread;
+        for (; b < n && all[b].after.thread == thread; b++)
+            added[of_thread++] =
+                (struct event_insertion){all[b].after.number, shown_at(rewriter, &all[b])};
         event_log_insert(rewriter->log, thread, added, of_thread);
     }
     free(added);
-    free(ends);
+    free(all);
 }
 
 /* Calls whose time would be modelled. */
@@ -250,7 +314,7 @@ static void show_calls(const struct rewriter *rewriter) {
     }
     for (size_t r = 0; r < requests->all.count; r++)
         show_take(rewriter, &requests->all.items[r]);
-    insert_ends(rewriter);
+    insert_boundaries(rewriter);
     drop_start_and_stop(rewriter);
 }
 
@@ -323,21 +387,4 @@ void outside_queues_free(struct outside_queues *queues) {
     }
     free(queues->items);
     *queues = (struct outside_queues){0};
-}
-
-/* ---- start-up and shut-down ---- */
-
-struct excluded_time outside_queues_phases(const struct outside_queues *queues,
-                                           const struct trace *trace) {
-    struct excluded_time phases = {0};
-    uint32_t n_cpus = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
-            if (trace->threads[t].slices[s].cpu >= n_cpus)
-                n_cpus = trace->threads[t].slices[s].cpu + 1;
-    for (uint32_t cpu = 0; queues->n > 0 && cpu < n_cpus; cpu++) {
-        *VECTOR_ADD(&phases) = (struct excluded_interval){0, queues->from_ns, 1, cpu};
-        *VECTOR_ADD(&phases) = (struct excluded_interval){queues->to_ns, UINT64_MAX, 1, cpu};
-    }
-    return phases;
 }

@@ -7,7 +7,6 @@
 
 #include "formats/model.h"
 #include "modelgen/events/event_log.h"
-#include "modelgen/events/excluded_time.h"
 
 /* A queue that is filled from outside. */
 struct outside_queue {
@@ -44,9 +43,5 @@ struct outside_queues {
  * taken for, or why there are none. outside_queues_free() ends the queues. */
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
 void outside_queues_free(struct outside_queues *queues);
-
-/* CPU time before the first request and after the last one, on all cores; free() the items. */
-struct excluded_time outside_queues_phases(const struct outside_queues *queues,
-                                           const struct trace *trace);
 
 #endif

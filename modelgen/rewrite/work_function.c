@@ -54,20 +54,20 @@ static const struct trace_frame *majority(const struct frames *frames) {
 /* A thread's first function is what it does in any case, or the one that it ended with, whose
  * return the compiler has made its own; others may be there only to lock a mutex. */
 const char *work_function_common(const struct trace *trace, const struct creator_group *group,
-                                 size_t depth) {
+                                 size_t depth, bool *makes_several) {
     struct frames frames = frames_at(trace, group, depth);
     const struct trace_frame *common = majority(&frames);
     size_t fits = 0;
-    bool several = false;
+    *makes_several = false;
     for (size_t i = 0; i < frames.count; i++) {
         if (!same_function(frames.items[i], common))
             continue;
         fits++;
-        several |= frames.items[i]->offset != common->offset;
+        *makes_several |= frames.items[i]->offset != common->offset;
     }
     bool is_common = common && (double)fits >= evidence.work_calls * (double)frames.count;
     free(frames.items);
-    return is_common && (several || depth == 0) ? common->function : NULL;
+    return is_common ? common->function : NULL;
 }
 
 size_t work_function_times_in(const struct trace_context *contexts, uint32_t context,

@@ -10,10 +10,11 @@
 #include "formats/trace.h"
 #include "modelgen/rewrite/creator_groups.h"
 
-/* The one function at this depth below almost all calls of the members, which makes calls in more
- * than one place; at depth 0 it is what a thread begins with. NULL: there is none. */
+/* The one function at this depth below almost all calls of the members; at depth 0 it is what a
+ * thread begins with. NULL: there is none. `makes_several` gets whether it calls in more than one
+ * place: what only passes on to another function is not the work itself. */
 const char *work_function_common(const struct trace *trace, const struct creator_group *group,
-                                 size_t depth);
+                                 size_t depth, bool *makes_several);
 
 /* How often the function is among the calls that lead to the context, which may be none. */
 size_t work_function_times_in(const struct trace_context *contexts, uint32_t context,

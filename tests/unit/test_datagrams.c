@@ -76,6 +76,21 @@ static void a_datagram_is_a_request_until_it_is_answered(void **state) {
     end(&requests, trace);
 }
 
+/* Nobody knows when it came; not at the program's start. */
+static void the_first_datagram_came_when_it_could_be_received(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    receive(trace, WORKER, SOCKET, 2 * EACH_NS);
+    reply(trace, WORKER, SOCKET, 2 * EACH_NS + 500);
+    receive(trace, WORKER, SOCKET, 3 * EACH_NS);
+    reply(trace, WORKER, SOCKET, 3 * EACH_NS + 500);
+    struct requests requests = requests_of(trace);
+    assert_int_equal(requests.all.count, 2);
+    assert_int_equal(requests.all.items[0].from_ns, requests.all.items[0].to_ns);
+    assert_int_equal(requests.all.items[1].from_ns, requests.all.items[0].to_ns);
+    end(&requests, trace);
+}
+
 static void a_last_wait_is_in_vain(void **state) {
     (void)state;
     struct trace *trace = sharing();
@@ -267,6 +282,7 @@ static void a_descriptor_may_be_used_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_datagram_is_a_request_until_it_is_answered),
+        cmocka_unit_test(the_first_datagram_came_when_it_could_be_received),
         cmocka_unit_test(a_last_wait_is_in_vain),
         cmocka_unit_test(sockets_of_their_own_are_one_queue_that_is_dealt),
         cmocka_unit_test(who_is_told_and_finds_nothing_has_no_request),

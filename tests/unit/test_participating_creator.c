@@ -115,6 +115,38 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     trace_free(trace);
 }
 
+/* rows() by way of dispatch(), which does nothing else than to call it. */
+static uint32_t dispatched(struct trace *trace, const char *function, int line,
+                           const char *outermost) {
+    char file[] = "t.c", module[] = "t", rows[] = "rows", dispatch[] = "dispatch";
+    const struct trace_frame frames[] = {{(char *)function, file, line, 1, module, (uint64_t)line},
+                                         {rows, file, 7, 1, module, (uint64_t)line + 100},
+                                         {dispatch, file, 7, 1, module, 50},
+                                         {(char *)outermost, file, 7, 1, module, 7}};
+    return builder_chain(trace, 4, frames);
+}
+
+/* An event loop's library has such a function. */
+static void the_work_may_lie_below_a_function_that_only_passes_on(void **state) {
+    (void)state;
+    struct trace *trace = main_and_thread();
+    lock_twice(trace, 1, 200, dispatched(trace, "take", 2, "start"),
+               dispatched(trace, "give", 3, "start"));
+    lock_twice(trace, 0, 200, dispatched(trace, "take", 2, "main"),
+               dispatched(trace, "give", 3, "main"));
+    builder_join(trace, 0, LIFE, 50, calls(trace, "finish", 4, "main", "main"), 1);
+    builder_slice(trace, 0, 0, LIFE);
+    builder_slice(trace, 1, 150, LIFE);
+    builder_finish(trace, LIFE + 1000);
+    builder_life(trace, 1, 150, LIFE);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.trace.n_threads, 3);
+    assert_int_equal(unfolded.thread_origins[2].part_of, 0);
+    assert_int_equal(unfolded.trace.threads[2].n_records, 4);
+    event_log_free(&unfolded);
+    trace_free(trace);
+}
+
 /* All calls are made at one place of work(), which the library's own function calls in the thread.
  */
 static void a_creator_that_does_what_it_handed_to_the_library_is_one_of_them(void **state) {
@@ -543,6 +575,7 @@ static void what_is_not_given_back_once_for_each_item_stays_a_choice(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
+        cmocka_unit_test(the_work_may_lie_below_a_function_that_only_passes_on),
         cmocka_unit_test(a_creator_that_does_what_it_handed_to_the_library_is_one_of_them),
         cmocka_unit_test(a_function_that_ends_in_a_call_hides_no_work),
         cmocka_unit_test(a_creator_that_leaves_the_requests_to_its_threads_is_none_of_them),

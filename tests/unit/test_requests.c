@@ -200,6 +200,75 @@ static void requests_of_a_kept_connection_are_taken_one_by_one(void **state) {
     end(&shown, trace);
 }
 
+/* The first request comes in two parts; between them the second one is taken, and ended. */
+static struct trace *loop_with_a_request_in_parts(void) {
+    struct trace *trace = new_trace(1);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    on(trace, MAIN, "accept", LISTENER, 30, 40, FIRST + 1);
+    for (uint64_t i = 1; i <= 3; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, at + 150);
+        on(trace, WORKER, "read", FIRST, at + 100, at + 110, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 300, 1);
+        woken(trace, WORKER, at + 280, at + 3000);
+        serve(trace, WORKER, FIRST + 1, at + 400);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 1000, at + 1010, 1);
+        serve(trace, WORKER, FIRST, at + 1100);
+    }
+    on(trace, WORKER, "epoll_wait", LOOP, 3 * EACH_NS + 2000, 5 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 5 * EACH_NS);
+    return trace;
+}
+
+/* Tasks under way at most, if the thread takes and ends them as it is shown to. */
+static int most_under_way(const struct event_log *log, int thread) {
+    int under_way = 0, most = 0;
+    for (size_t i = 0; i < log->trace.threads[thread].n_records; i++) {
+        const struct trace_record *call = shown_call(log, thread, i);
+        under_way += call->api == ROLE_get && !(call->flags & TRACE_FAILED);
+        under_way -= call->api == ROLE_task_end;
+        most = under_way > most ? under_way : most;
+    }
+    assert_int_equal(under_way, 0);
+    return most;
+}
+
+static void a_thread_ends_a_request_before_it_takes_the_next_one(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_request_in_parts();
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), 6);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 7); /* the last one in vain */
+    assert_int_equal(most_under_way(&shown.log, WORKER), 1);
+    assert_int_equal(shown_call(&shown.log, WORKER, 2)->api, ROLE_idle); /* waits for the rest */
+    const struct trace_record *next = shown_call(&shown.log, WORKER, 6);
+    assert_int_equal(next->api, ROLE_get);
+    assert_int_equal(next->start_ns, EACH_NS + 900); /* when the first was ended */
+    assert_int_equal(next->duration_ns, 0);
+    assert_int_equal(next->context, shown_call(&shown.log, WORKER, 0)->context);
+    end(&shown, trace);
+}
+
+/* Response times are those of clients: it came when it did. */
+static void a_request_that_is_taken_later_came_when_it_came(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_request_in_parts();
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, 6);
+    const struct request *first = &requests.all.items[0], *second = &requests.all.items[1];
+    assert_int_equal(first->to_ns, EACH_NS - 50);
+    assert_int_equal(first->end_ns, EACH_NS + 900);
+    assert_int_equal(second->from_ns, EACH_NS + 280);
+    assert_int_equal(second->to_ns, EACH_NS + 280);
+    assert_int_equal(second->end_ns, EACH_NS + 1600);
+    assert_true(request_event_is_none(first->behind));
+    assert_int_equal(second->behind.number, first->end.number);
+    requests_free(&requests);
+    trace_free(trace);
+}
+
 static void a_wait_for_connections_that_are_kept_is_idle(void **state) {
     (void)state;
     struct trace *trace = loop_with_two_connections();
@@ -244,6 +313,101 @@ static void loops_of_several_threads_are_one_queue_that_is_dealt(void **state) {
     end(&shown, trace);
 }
 
+/* Main and the worker, which it made, each have a loop and its connection; main's requests are
+ * taken by the function `own`. */
+static struct trace *main_serves_too(const char *own) {
+    struct trace *trace = new_trace(1);
+    for (int thread = MAIN; thread <= WORKER; thread++)
+        on(trace, thread, "accept", LISTENER + 20 * thread, 10, 20, FIRST + thread);
+    for (uint64_t i = 1; i <= 3; i++)
+        for (int thread = MAIN; thread <= WORKER; thread++) {
+            uint64_t at = i * EACH_NS + (uint64_t)thread * 10;
+            on(trace, thread, "epoll_wait", LOOP + 10 * thread, at - 5000, at, 1);
+            woken(trace, thread, at - 50, at + 1000);
+            builder_record(trace, thread, "read", at + 100, 10, (uint64_t)(FIRST + thread),
+                           builder_context(trace, thread == MAIN ? own : "take", 1, "thread", 2),
+                           BYTES);
+            on(trace, thread, "write", FIRST + thread, at + 490, at + 500, BYTES);
+        }
+    builder_finish(trace, 4 * EACH_NS);
+    return trace;
+}
+
+static void who_made_the_threads_and_serves_as_they_do_shares_their_queue(void **state) {
+    (void)state;
+    struct trace *trace = main_serves_too("take");
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_true(shown.queues.items[0].is_own);
+    assert_float_equal(shown.queues.items[0].arrivals, 6, 0);
+    end(&shown, trace);
+}
+
+static void who_takes_requests_elsewhere_has_a_queue_of_its_own(void **state) {
+    (void)state;
+    struct trace *trace = main_serves_too("administer");
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 2);
+    end(&shown, trace);
+}
+
+/* Such as sockets of one port (SO_REUSEPORT). */
+static void listeners_of_several_threads_are_one_queue_that_is_dealt(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (uint64_t i = 1; i <= 3; i++)
+        for (int worker = WORKER; worker <= OTHER; worker++) {
+            uint64_t at = i * EACH_NS + (uint64_t)worker * 10;
+            on(trace, worker, "accept", LISTENER + 20 * worker, at - 5000, at, FIRST + worker);
+            woken(trace, worker, at - 50, at + 1000);
+            serve(trace, worker, FIRST + worker, at + 100);
+            on(trace, worker, "close", FIRST + worker, at + 700, at + 710, 0);
+        }
+    builder_finish(trace, 4 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_true(shown.queues.items[0].accepts);
+    assert_true(shown.queues.items[0].is_own);
+    end(&shown, trace);
+}
+
+/* The worker accepts and reads at once; two further requests come over each of two connections,
+ * the second right behind the first. */
+static struct trace *loop_that_reads_as_it_accepts(void) {
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= 2; i++) {
+        uint64_t at = i * EACH_NS;
+        int connection = FIRST + (int)i;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, at + 1000);
+        on(trace, WORKER, "accept", LISTENER, at + 10, at + 20, connection);
+        serve(trace, WORKER, connection, at + 100);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 1000, at + 3000, 1);
+        woken(trace, WORKER, at + 2950, at + 5000);
+        serve(trace, WORKER, connection, at + 3100);
+        serve(trace, WORKER, connection, at + 4000); /* not told of it anew */
+    }
+    builder_finish(trace, 4 * EACH_NS);
+    return trace;
+}
+
+static void what_is_read_as_its_connection_is_accepted_is_a_request_of_the_loop(void **state) {
+    (void)state;
+    struct trace *trace = loop_that_reads_as_it_accepts();
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, 6);
+    assert_int_equal(requests.sources.count, 1);
+    assert_false(requests.sources.items[0].accepts);
+    const struct request *first = &requests.all.items[0];
+    assert_int_equal(first->from_ns, EACH_NS - 50); /* with its connection */
+    assert_int_equal(first->to_ns, EACH_NS - 50);
+    const struct request *behind = &requests.all.items[2];
+    assert_true(request_event_is_none(behind->wait));
+    assert_int_equal(behind->to_ns, EACH_NS + 3000);
+    requests_free(&requests);
+    trace_free(trace);
+}
+
 static void connections_that_two_threads_wait_for_are_shared(void **state) {
     (void)state;
     struct trace *trace = new_trace(2);
@@ -272,11 +436,6 @@ static void start_and_stop_are_no_part_of_the_work(void **state) {
     assert_int_equal(shown.queues.from_ns, EACH_NS - 50);
     assert_int_equal(shown.queues.to_ns, 5 * EACH_NS + 600);
     assert_int_equal(count_shown(&shown.log, MAIN, API_read), 1);
-    struct excluded_time phases = outside_queues_phases(&shown.queues, trace);
-    assert_int_equal(phases.count, 2);
-    assert_int_equal(phases.items[0].to_ns, EACH_NS - 50);
-    assert_int_equal(phases.items[1].from_ns, 5 * EACH_NS + 600);
-    free(phases.items);
     end(&shown, trace);
 }
 
@@ -305,6 +464,24 @@ static void a_thread_that_keeps_any_connection_is_not_modelled(void **state) {
     on(trace, WORKER, "accept", LISTENER, 10, 20, FIRST);
     for (uint64_t i = 1; i <= REQUESTS; i++)
         serve(trace, WORKER, FIRST, i * EACH_NS);
+    builder_finish(trace, 7 * EACH_NS);
+    assert_refused(trace, "wait for the next request of one each");
+}
+
+/* Main accepts; each of two threads polls its own connection until the next request is there. */
+static void one_that_is_told_of_nothing_else_is_not_modelled_either(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (int worker = WORKER; worker <= OTHER; worker++) {
+        on(trace, MAIN, "accept", LISTENER, (uint64_t)worker * 10, (uint64_t)worker * 10 + 5,
+           FIRST + worker);
+        for (uint64_t i = 1; i <= REQUESTS; i++) {
+            uint64_t at = i * EACH_NS + (uint64_t)worker * 10;
+            on(trace, worker, "poll", 0, at - 5000, at, 1);
+            woken(trace, worker, at - 50, at + 1000);
+            serve(trace, worker, FIRST + worker, at + 100);
+        }
+    }
     builder_finish(trace, 7 * EACH_NS);
     assert_refused(trace, "wait for the next request of one each");
 }
@@ -338,6 +515,45 @@ static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(voi
     const struct trace_record *last = shown_call(&shown.log, WORKER, 3 * REQUESTS);
     assert_int_equal(last->api, ROLE_get);
     assert_true(last->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
+/* The worker takes a request and sleeps until `waker` (none: -1) lets it write the answer. */
+static struct trace *loop_that_sleeps(int waker, uint64_t slept_ns) {
+    struct trace *trace = new_trace(2);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    for (uint64_t i = 1; i <= REQUESTS; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 2000, at, 1);
+        woken(trace, WORKER, at - 50, at + 150);
+        on(trace, WORKER, "read", FIRST, at + 100, at + 110, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 170 + slept_ns, 1);
+        woken(trace, WORKER, at + 120 + slept_ns, at + 6000);
+        struct trace_thread *worker = &trace->threads[WORKER];
+        worker->slices[worker->n_slices - 1].waker = (unsigned)(waker + 1) & 0xff;
+        on(trace, WORKER, "write", FIRST, at + 5000, at + 5010, BYTES);
+    }
+    builder_finish(trace, 7 * EACH_NS);
+    return trace;
+}
+
+static void a_loop_that_waits_for_threads_to_work_on_its_requests_is_not_modelled(void **state) {
+    (void)state;
+    assert_refused(loop_that_sleeps(OTHER, 1000), "until another thread has worked on them");
+}
+
+static void a_loop_that_mostly_waits_for_another_server_is_not_modelled(void **state) {
+    (void)state;
+    assert_refused(loop_that_sleeps(-1, 4000), "or another server answers");
+}
+
+/* What is missing then is a part of the response time only. */
+static void a_loop_that_waits_for_the_rest_of_a_request_now_and_then_is(void **state) {
+    (void)state;
+    struct trace *trace = loop_that_sleeps(-1, 1000);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_float_equal(shown.queues.items[0].arrivals, REQUESTS, 0);
     end(&shown, trace);
 }
 
@@ -390,14 +606,24 @@ int main(void) {
         cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
         cmocka_unit_test(a_request_ends_in_the_thread_that_answers),
         cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
+        cmocka_unit_test(a_thread_ends_a_request_before_it_takes_the_next_one),
+        cmocka_unit_test(a_request_that_is_taken_later_came_when_it_came),
         cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),
         cmocka_unit_test(what_a_thread_is_told_of_besides_came_in_between),
         cmocka_unit_test(loops_of_several_threads_are_one_queue_that_is_dealt),
+        cmocka_unit_test(who_made_the_threads_and_serves_as_they_do_shares_their_queue),
+        cmocka_unit_test(who_takes_requests_elsewhere_has_a_queue_of_its_own),
+        cmocka_unit_test(listeners_of_several_threads_are_one_queue_that_is_dealt),
+        cmocka_unit_test(what_is_read_as_its_connection_is_accepted_is_a_request_of_the_loop),
         cmocka_unit_test(connections_that_two_threads_wait_for_are_shared),
         cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
         cmocka_unit_test(what_is_not_answered_is_no_request),
         cmocka_unit_test(a_thread_that_keeps_any_connection_is_not_modelled),
+        cmocka_unit_test(one_that_is_told_of_nothing_else_is_not_modelled_either),
         cmocka_unit_test(a_thread_that_was_made_for_a_connection_takes_what_comes_over_it),
+        cmocka_unit_test(a_loop_that_waits_for_threads_to_work_on_its_requests_is_not_modelled),
+        cmocka_unit_test(a_loop_that_mostly_waits_for_another_server_is_not_modelled),
+        cmocka_unit_test(a_loop_that_waits_for_the_rest_of_a_request_now_and_then_is),
         cmocka_unit_test(what_may_come_from_the_program_itself_does_not_come_from_outside),
         cmocka_unit_test(without_scheduling_it_is_not_known_when_requests_came),
         cmocka_unit_test(a_program_that_accepts_nothing_stays_as_it_is),

@@ -133,6 +133,21 @@ static void where_few_slept_it_was_tried_out_before(void **state) {
     assert_true(machine.block_cpu_ns == 4 * US);
 }
 
+/* A server that waits nowhere else. It sleeps from 3 us after the call on and is back 2 us before.
+ */
+static void who_sleeps_until_a_descriptor_is_ready_pays_for_it(void **state) {
+    (void)state;
+    struct trace *trace = two_workers();
+    trace->meta.has_slices = true;
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        uint64_t at = i * MS;
+        builder_record(trace, 0, "epoll_wait", at, 500 * US, 3, TRACE_NO_CONTEXT, 1);
+        builder_run(trace, 0, 0, 0, at - 100 * US, at + 3 * US, false);
+        builder_run(trace, 0, 0, at + 490 * US, at + 498 * US, at + 600 * US, false);
+    }
+    assert_int_equal(measure(trace).block_cpu_ns, 5 * US);
+}
+
 /* Else the wakers would pay twice: in what they compute and for each interrupt. */
 static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
     (void)state;
@@ -149,6 +164,7 @@ static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_sleeps_until_a_descriptor_is_ready_pays_for_it),
         cmocka_unit_test(interrupts_cost_where_the_trace_shows_wake_ups),
         cmocka_unit_test(where_few_slept_it_was_tried_out_before),
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),

@@ -72,6 +72,26 @@ static void what_is_left_out_is_no_cpu_time_and_no_wait(void **state) {
     trace_free(trace);
 }
 
+/* Slices that lie before and behind that, too. */
+static void only_what_is_kept_counts_as_cpu_time(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    int thread = builder_thread(trace, "main", -1);
+    builder_run(trace, thread, 0, 0, 10, 100, false);
+    builder_run(trace, thread, 0, 0, 200, 400, false);
+    builder_run(trace, thread, 0, 0, 500, 600, false);
+    builder_run(trace, thread, 0, 0, 900, 1000, false);
+    builder_finish(trace, 1000);
+    struct thread_states timeline = thread_states_make(&trace->threads[thread]);
+    thread_states_keep_between(&timeline, 300, 550);
+    assert_true(thread_states_cpu(&timeline, 150) == 0);
+    assert_true(thread_states_cpu(&timeline, 350) == 50);
+    assert_true(thread_states_cpu(&timeline, 520) == 120);
+    assert_true(thread_states_cpu(&timeline, 1000) == 150);
+    thread_states_free(&timeline);
+    trace_free(trace);
+}
+
 static void a_wake_up_tells_since_when_a_thread_was_ready(void **state) {
     (void)state;
     struct trace *trace = builder_new(1);
@@ -110,6 +130,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(without_slices_what_is_no_wait_was_computed),
         cmocka_unit_test(what_is_left_out_is_no_cpu_time_and_no_wait),
+        cmocka_unit_test(only_what_is_kept_counts_as_cpu_time),
         cmocka_unit_test(a_wake_up_tells_since_when_a_thread_was_ready),
         cmocka_unit_test(slices_are_copied_as_far_as_they_lie_within),
     };
