@@ -18,7 +18,7 @@
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
-# no further run begins. $RECORD_ONLY: no real runs; $PREPARE_ONLY: no
+# no further run or recording begins; the models are built behind them. $RECORD_ONLY: no real runs; $PREPARE_ONLY: no
 # recordings either.
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -115,23 +115,33 @@ run_here() { timeout -k 5 "$longest" env "${settings[@]//'{threads}'/$n}" "$@" >
 # Is there output? A program that ends at once has not been measured.
 has_output() { [ -d "$cases" ] || [ -n "$(find "$1" -maxdepth 1 \( -name 'out*' -o -name run.stdout \) -size +0)" ]; }
 
+# Ends the script when its time is up.
+still_time() { [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"; }
+
 record_case() {
     local name=$1 folder=$kept/$1 n=$threads
-    [ -s "$folder/data/model.json" ] && [ "$folder/data/model.json" -nt "$(program_of "$name")" ] && return
+    [ -e "$folder/data/trace.persik" ] && [ "$folder/data/trace.persik" -nt "$(program_of "$name")" ] && return
+    still_time
     with_threads "$n"
     say "$name: recorded with $n threads"
-    # A model that stands still in its own run is one, too: it is refused.
-    (cd "$folder" && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure -o data.new -- "${concrete[@]}" && cat run.stderr &&
-        { "$persik" build-model -i data.new || [ -s data.new/model.json ]; } &&
-        rm -rf data && mv data.new data) >"$folder/data.log" 2>&1 ||
-        say "$name: no model: see ${folder#"$root"/}/data.log and run.stderr"
+    (cd "$folder" && rm -rf out* && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure \
+        -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
+    grep '^persik' "$folder/run.stderr" >"$folder/data.log" || true
+}
+
+# A model that stands still in its own run is one, too: it is refused.
+model_case() {
+    local data=$kept/$1/data
+    [ -z "$table_only" ] && [ "$data/model.json" -nt "$data/trace.persik" ] && return
+    "$persik" build-model -i "$data" >"$kept/$1/model.log" 2>&1 || [ -s "$data/model.json" ] ||
+        say "$1: no model: see ${data#"$root"/}.log and model.log"
 }
 
 # One real run: its line goes to runs.csv.
 run_once() {
     local folder=$1 round=$2 n=$3 cores=$4 start end status=0
     grep -q "^$round,$n,$cores," "$folder/runs.csv" 2>/dev/null && return
-    [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"
+    still_time
     with_threads "$n"
     rm -rf "$folder"/out*
     start=$EPOCHREALTIME
@@ -228,10 +238,7 @@ for name in $(case_names); do
     names+=("$name")
 done
 for name in "${names[@]}"; do
-    [ -z "$table_only" ] || {
-        "$persik" build-model -i "$kept/$name/data" >"$kept/$name/model.log" 2>&1 || true
-        continue
-    }
+    [ -z "$table_only" ] || break
     read_case "$name"
     prepare_case "$name" || {
         say "$name: not made: see ${kept#"$root"/}/$name/build.log or debian.log"
@@ -245,5 +252,6 @@ echo "| case | recorded with | verdict | mean error | worst | figures off by mor
 echo "|---|--:|---|--:|--:|--:|--:|---|"
 for name in "${names[@]}"; do
     read_case "$name"
+    model_case "$name"
     row "$name"
 done
