@@ -18,8 +18,7 @@
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
-# no further run or recording begins; the models are built behind them. $RECORD_ONLY: no real runs; $PREPARE_ONLY: no
-# recordings either.
+# XX
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -27,6 +26,7 @@ set -euo pipefail
 cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
 runs=${RUNS:-3}
+steps=${STEPS-record measure table}
 longest=120 # s that a run or a recording may take
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
 
@@ -115,6 +115,8 @@ run_here() { timeout -k 5 "$longest" env "${settings[@]//'{threads}'/$n}" "$@" >
 # Is there output? A program that ends at once has not been measured.
 has_output() { [ -d "$cases" ] || [ -n "$(find "$1" -maxdepth 1 \( -name 'out*' -o -name run.stdout \) -size +0)" ]; }
 
+has_step() { [[ " $steps " == *" $1 "* ]]; }
+
 # Ends the script when its time is up.
 still_time() { [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"; }
 
@@ -132,7 +134,8 @@ record_case() {
 # A model that stands still in its own run is one, too: it is refused.
 model_case() {
     local data=$kept/$1/data
-    [ -z "$table_only" ] && [ "$data/model.json" -nt "$data/trace.persik" ] && return
+    [ -s "$data/trace.persik" ] || return 0
+    [ "$steps" != table ] && [ "$data/model.json" -nt "$data/trace.persik" ] && return
     "$persik" build-model -i "$data" >"$kept/$1/model.log" 2>&1 || [ -s "$data/model.json" ] ||
         say "$1: no model: see ${data#"$root"/}.log and model.log"
 }
@@ -210,8 +213,7 @@ row() {
         }' "$folder/measured.csv" "$folder/predicted.csv"
 }
 
-table_only=
-[ "${1:-}" != --table ] || { table_only=1 && shift; }
+[ "${1:-}" != --table ] || { steps=table && shift; }
 need_persik
 [ -e "$cases" ] || fail "no folder or list $cases: give it as KINDS="
 debian=$kept/debian
@@ -232,22 +234,19 @@ case_names() {
     done
 }
 
-names=()
-for name in $(case_names); do
-    [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
-    names+=("$name")
-done
+names=("$@")
+[ $# -gt 0 ] || mapfile -t names < <(case_names)
 for name in "${names[@]}"; do
-    [ -z "$table_only" ] || break
+    [ "$steps" != table ] || break
     read_case "$name"
     prepare_case "$name" || {
         say "$name: not made: see ${kept#"$root"/}/$name/build.log or debian.log"
         continue
     }
-    [ -z "${PREPARE_ONLY:-}" ] || continue
-    record_case "$name"
-    [ -n "${RECORD_ONLY:-}" ] || measure_case "$name"
+    ! has_step record || record_case "$name"
+    ! has_step measure || measure_case "$name"
 done
+has_step table || exit 0
 echo "| case | recorded with | verdict | mean error | worst | figures off by more than 15 % | ... and outside of their interval | cause of no figures |"
 echo "|---|--:|---|--:|--:|--:|--:|---|"
 for name in "${names[@]}"; do
