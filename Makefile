@@ -50,7 +50,7 @@ PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
 SIM_SRC   := $(wildcard base/*.c model/*.c formats/model*.c formats/json_input.c \
                         simulator/*.c)
-CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
+CLI_SRC   := $(wildcard cli/*/*.c)
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
 # What unit tests share: the other sources there.
@@ -62,7 +62,7 @@ CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/disturbance.c load/codec.c
+READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
@@ -206,7 +206,7 @@ docs: ## pictures of the folders and of the passes, made from the code: build/do
 
 # ---- source checks ----
 
-C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
+C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli cli/*)) $(wildcard tracer/probe/*.[ch]) \
              $(wildcard tests/unit/*.[ch]) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)

@@ -362,7 +362,7 @@ write_document() {
         echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
         echo "recording was. So the recorded configuration is run in turn with the others, and each run is divided by"
         echo "the CPU time that it takes before and after, over what it took in the recording, as far as the run"
-        echo "computed (\`cli/drift.h\`): only what others slow is taken off, no prediction and no guess enters. The"
+        echo "computed (\`cli/validation/drift.h\`): only what others slow is taken off, no prediction and no guess enters. The"
         echo "error at equal speed stands beside the raw one, never in its place. \"Runs differ by\": standard"
         echo "deviation of single runs of the same configuration, as measured / at equal speed: what nobody can"
         echo "predict, and how well the conversion works. On a quiet machine all that is the same."

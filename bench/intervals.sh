@@ -1,7 +1,7 @@
 #!/bin/bash
 # How often the real running time lies inside the interval that `persik predict` prints, and how wide that is:
 # programs of the corpus (tests/monitors), samples and real programs are recorded with 2 threads, run with other
-# numbers of threads and cores, and compared. Finds also what SCALE in cli/uncertainty.c has to be: for each
+# numbers of threads and cores, and compared. Finds also what SCALE in cli/prediction/uncertainty.c has to be: for each
 # program from the others alone, which tells whether it would have held for a program that nobody had seen, and
 # from all.
 #

@@ -1,6 +1,7 @@
-/* The `persik` command: options in, tables out. One file per subcommand (cmd_*.c); what they share
- * is in options, workspace, sweep, table, quantity, assertion, measure and places. main.c
- * dispatches; open it first. */
+/* The `persik` command: options in, tables out. main.c dispatches, commands/ has one file per
+ * subcommand. What these share, from below: text/ (quantities, names, tables), arguments/,
+ * recording/ (programs are run, folders filled), prediction/ (a model is asked), sensitivity/ (a
+ * changed one is), validation/ (real runs beside it), report/. */
 #ifndef PERSIK_CLI_COMMAND_H
 #define PERSIK_CLI_COMMAND_H
 

@@ -7,8 +7,8 @@
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 
-# Rooms, one layer a line, the lowest first: rooms of one layer do not include each other. What lies in modelgen/
-# itself is a room, too: its public header and driver above all others there, the rest below.
+# Rooms, one layer a line, the lowest first: rooms of one layer do not include each other. What lies in modelgen/ and
+# cli/ themselves is a room, too.
 layers='base
 debuginfo host html model
 formats
@@ -26,7 +26,15 @@ modelgen/build_log modelgen/run_notes
 modelgen/form_check modelgen/form_dump
 modelgen/passes
 critical-path load modelgen/modelgen sampler simulator static-analyzer tracer
-cli'
+cli/command cli/text
+cli/arguments
+cli/recording
+cli/prediction
+cli/sensitivity
+cli/validation
+cli/report
+cli/commands
+cli/main'
 
 # includes FOLDER: "FILE INCLUDED" of all sources there, as paths from it.
 includes() {
@@ -40,7 +48,7 @@ offences() {
         function module(path) { sub(/\.[a-z]+$/, "", path); return path }
         function room(path,    part) {
             split(path, part, "/")
-            return part[1] == "modelgen" ? part[1] "/" module(part[2]) : part[1]
+            return part[1] ~ /^(cli|modelgen)$/ ? part[1] "/" module(part[2]) : part[1]
         }
         function reach(at, from,    i, n, next_one) {
             n = split(to[at], next_one, " ")
@@ -61,7 +69,7 @@ offences() {
             a = room($1); b = room($2); from = module($1); into = module($2)
             if (!(a in rank)) print "no layer: " a
             else if (a != b && rank[b] >= rank[a]) print "upward: " from " -> " into
-            if (a == "cli" && b ~ /^(critical-path|load|modelgen\/|sampler|simulator|tracer)/ && \
+            if (a ~ /^cli\// && b ~ /^(critical-path|load|modelgen\/|sampler|simulator|tracer)/ && \
                 $2 !~ /^(critical-path\/critical_path|load\/load|modelgen\/modelgen|sampler\/sampler|simulator\/simulator|tracer\/tracer)\.h$/)
                 print "not public: " from " -> " into
             if (from != into && !((from, into) in edge)) {

@@ -1,4 +1,4 @@
-#include "cli/measurement.h"
+#include "cli/validation/measurement.h"
 #include "tests/fuzz/fuzz.h"
 
 uint8_t *fuzz_seed(const char *path, size_t *size) {

@@ -1,5 +1,5 @@
-/* cli/advice: what is said of a table of predictions is true, and nothing is said where there is
- * nothing to say. */
+/* cli/prediction/advice: what is said of a table of predictions is true, and nothing is said where
+ * there is nothing to say. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/advice.h"
+#include "cli/prediction/advice.h"
 #include "tests/unit/model_builder.h"
 
 #define MS 1e6

@@ -1,5 +1,5 @@
-/* cli/bottleneck: of models whose limit is known, the right one comes first, with the gain that can
- * be worked out, and what gains nothing is not named. */
+/* cli/sensitivity/bottleneck: of models whose limit is known, the right one comes first, with the
+ * gain that can be worked out, and what gains nothing is not named. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bottleneck.h"
+#include "cli/sensitivity/bottleneck.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/simulation.h"
 

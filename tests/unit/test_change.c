@@ -1,4 +1,5 @@
-/* cli/change, cli/change_apply: what a user would change, and what becomes of a model by it. */
+/* cli/arguments/change, cli/prediction/change_apply: what a user would change, and what becomes of
+ * a model by it. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/change_apply.h"
+#include "cli/prediction/change_apply.h"
 #include "tests/unit/model_builder.h"
 
 #define MS 1e6

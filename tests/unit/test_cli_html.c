@@ -1,4 +1,5 @@
-/* cli/forecast, state_timeline, around_recorded: what the HTML report shows, before it is drawn. */
+/* cli/report/forecast, state_timeline, around_recorded: what the HTML report shows, before it is
+ * drawn. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/around_recorded.h"
-#include "cli/forecast.h"
-#include "cli/html_report.h"
-#include "cli/state_timeline.h"
+#include "cli/prediction/around_recorded.h"
+#include "cli/report/forecast.h"
+#include "cli/report/html_report.h"
+#include "cli/report/state_timeline.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/trace_builder.h"
 

@@ -1,4 +1,4 @@
-/* cli/sweep: what --threads and --cores may say, and which pool sizes follow. */
+/* cli/arguments/sweep: what --threads and --cores may say, and which pool sizes follow. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sweep.h"
+#include "cli/arguments/sweep.h"
 
 static void assert_list(const char *text, const int *expected, size_t n) {
     struct int_list list;

@@ -1,4 +1,5 @@
-/* cli/quantity, assertion, table, placeholder, measurement: what the command reads and prints. */
+/* cli/text/quantity, assertion, table, placeholder, measurement: what the command reads and prints.
+ */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/assertion.h"
-#include "cli/measurement.h"
-#include "cli/placeholder.h"
-#include "cli/quantity.h"
-#include "cli/table.h"
+#include "cli/arguments/assertion.h"
+#include "cli/arguments/placeholder.h"
+#include "cli/text/quantity.h"
+#include "cli/text/table.h"
+#include "cli/validation/measurement.h"
 
 /* ---- quantities ---- */
 

@@ -1,4 +1,4 @@
-/* cli/tally, cli/chrome: what report sums up and export hands to Perfetto. */
+/* cli/report/tally, cli/report/chrome: what report sums up and export hands to Perfetto. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/chrome.h"
-#include "cli/tally.h"
+#include "cli/report/chrome.h"
+#include "cli/report/tally.h"
 #include "tests/unit/trace_builder.h"
 
 /* Two threads; mutex 1 is locked by both, mutex 2 and descriptor 2 are different things. */

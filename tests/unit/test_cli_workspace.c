@@ -1,4 +1,4 @@
-/* cli/workspace: a recording takes the old one's place whole, or not at all. */
+/* cli/recording/workspace: a recording takes the old one's place whole, or not at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/workspace.h"
+#include "cli/recording/workspace.h"
 #include "tests/unit/scratch_folder.h"
 
 static void write_text(const char *directory, const char *name, const char *text) {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "cli/placeholder.h"
+#include "cli/arguments/placeholder.h"
 #include "formats/client_result.h"
 #include "tests/unit/scratch_folder.h"
 

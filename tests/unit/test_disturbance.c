@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/disturbance.h"
+#include "cli/recording/disturbance.h"
 #include "host/busy.h"
 
 static const char stat[] = "cpu  1000 1000 1000 1000 1000 1000 1000 1000 0 0\n"

@@ -1,4 +1,5 @@
-/* cli/measurement and cli/drift: what others took of a run, and runs at the speed of the recording.
+/* cli/validation/measurement and cli/validation/drift: what others took of a run, and runs at the
+ * speed of the recording.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/drift.h"
+#include "cli/validation/drift.h"
 
 #define S 1000000000u
 

@@ -1,4 +1,4 @@
-/* cli/nearest: what a person may have meant. */
+/* cli/text/nearest: what a person may have meant. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "cli/nearest.h"
+#include "cli/text/nearest.h"
 
 static void a_distance_is_to_the_nearest_part_of_a_name(void **state) {
     (void)state;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/repartition.h"
+#include "cli/arguments/repartition.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/modelgen.h"

@@ -1,4 +1,5 @@
-/* cli/recommendation, cli/goal: the smallest configuration that meets a goal, and how sure that is.
+/* cli/sensitivity/recommendation, cli/sensitivity/goal: the smallest configuration that meets a
+ * goal, and how sure that is.
  */
 /* tests/run: beside others */
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/recommendation.h"
+#include "cli/sensitivity/recommendation.h"
 #include "tests/unit/model_builder.h"
 
 #define MS 1e6

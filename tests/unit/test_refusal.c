@@ -1,4 +1,5 @@
-/* cli/refusal and cli/prediction: what gets no figures, and what a standstill must not have left.
+/* cli/prediction/refusal and cli/prediction/prediction: what gets no figures, and what a standstill
+ * must not have left.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/prediction.h"
-#include "cli/refusal.h"
+#include "cli/prediction/prediction.h"
+#include "cli/prediction/refusal.h"
 #include "tests/unit/model_builder.h"
 
 #define MS 1e6

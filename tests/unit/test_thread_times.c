@@ -1,4 +1,5 @@
-/* cli/thread_times: how long a program's threads had a core, and how long they waited for one. */
+/* cli/recording/thread_times: how long a program's threads had a core, and how long they waited for
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/thread_times.h"
+#include "cli/recording/thread_times.h"
 
 #define CPU_NS 200000000u
 

@@ -1,4 +1,4 @@
-/* cli/uncertainty: the interval that is printed is the model's, not the simulation's. */
+/* cli/prediction/uncertainty: the interval that is printed is the model's, not the simulation's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/uncertainty.h"
+#include "cli/prediction/uncertainty.h"
 
 /* Recorded with 4 threads on 2 cores, a model that misses nothing. */
 static struct pool pool;

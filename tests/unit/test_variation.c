@@ -1,5 +1,5 @@
-/* cli/variation and cli/sensitivity: of models whose running time can be worked out, each variation
- * changes it by as much as it must. */
+/* cli/sensitivity/variation and cli/sensitivity/sensitivity: of models whose running time can be
+ * worked out, each variation changes it by as much as it must. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sensitivity.h"
+#include "cli/sensitivity/sensitivity.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/simulation.h"
 

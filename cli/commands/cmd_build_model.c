@@ -1,0 +1,547 @@
+/* persik build-model: stage 4, then the self-check: the model must reproduce its own run. */
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/arguments/options.h"
+#include "cli/arguments/scope.h"
+#include "cli/command.h"
+#include "cli/prediction/explanation.h"
+#include "cli/prediction/prediction.h"
+#include "cli/prediction/refusal.h"
+#include "cli/recording/workspace.h"
+#include "cli/report/drawing.h"
+#include "cli/text/quantity.h"
+#include "formats/recorded_speed.h"
+#include "formats/user_word.h"
+#include "modelgen/modelgen.h"
+#include "tracer/tracer.h"
+
+#define TOLERATED_MISS 0.03 /* of what was measured */
+
+enum {
+    KEY_MAX_NODES = 0x4000,
+    KEY_INSIGNIFICANT,
+    KEY_EXPLAIN,
+    KEY_BLKTRACE,
+    KEY_LIST_PASSES,
+    KEY_EVIDENCE,
+    KEY_LIST_EVIDENCE,
+    KEY_DUMP_AFTER,
+    KEY_STOP_AFTER,
+    KEY_WITHOUT
+};
+
+struct build_options {
+    struct common_options common;
+    struct modelgen_options modelgen;
+    const char *explain;   /* NULL: the usual summary */
+    const char *block_log; /* NULL: the recording's own requests to disks */
+    bool list_passes;      /* and build nothing */
+    bool list_evidence;    /* the same */
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } without; /* what options->modelgen.passes leaves out */
+};
+
+static const struct argp_option options_list[] = {
+    {"max-nodes", KEY_MAX_NODES, "N", 0,
+     "tell nodes apart by what came before them only up to so many (100)", 1},
+    {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
+     "drop code fragments below this share of the run (0.05%)", 1},
+    {"explain", KEY_EXPLAIN, "NAME", 0,
+     "say what the object or the pool is, how persik knows, and which pass decided what on it; a "
+     "part of its name, or a function of a hand-made object, will do",
+     1},
+    {"blktrace", KEY_BLKTRACE, "NAME", 0,
+     "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
+     "recording, or from the text NAME of ftrace's blk tracer, its block events or blkparse; clock "
+     "and threads may be others",
+     1},
+    {"list-passes", KEY_LIST_PASSES, NULL, 0,
+     "list the passes that make a model of a recording, in order, and build none", 2},
+    {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
+     "print what the pass wrote, as text, in the place of the summary", 2},
+    {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
+    {"without", KEY_WITHOUT, "PASS", 0,
+     "leave out an optional pass, or a candidate for what explains waits, to see what it is good "
+     "for; may be given several times",
+     2},
+    {"evidence", KEY_EVIDENCE, "NAME=VALUE", 0,
+     "ask for more or less evidence, to see what a threshold is good for; may be given several "
+     "times",
+     2},
+    {"list-evidence", KEY_LIST_EVIDENCE, NULL, 0,
+     "list the thresholds of evidence with their values, and build no model", 2},
+    {0},
+};
+
+static error_t parse_build(int key, char *argument, struct argp_state *state) {
+    struct build_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct build_options){0};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_MAX_NODES:
+        options->modelgen.max_nodes = (size_t)option_integer("--max-nodes", argument, 10, 1000000);
+        return 0;
+    case KEY_INSIGNIFICANT:
+        if (quantity_parse(argument, UNIT_SHARE, &options->modelgen.insignificant_share) < 0 ||
+            options->modelgen.insignificant_share < 0 || options->modelgen.insignificant_share >= 1)
+            usage_error("--insignificant %s: give a share such as 0.1%%", argument);
+        return 0;
+    case KEY_EXPLAIN:
+        options->explain = argument;
+        return 0;
+    case KEY_BLKTRACE:
+        options->block_log = argument;
+        return 0;
+    case KEY_LIST_PASSES:
+        options->list_passes = true;
+        return 0;
+    case KEY_DUMP_AFTER:
+        options->modelgen.passes.dump_after = argument;
+        return 0;
+    case KEY_STOP_AFTER:
+        options->modelgen.passes.stop_after = argument;
+        return 0;
+    case KEY_EVIDENCE: {
+        struct error error = {0};
+        if (modelgen_set_evidence(argument, &error) < 0)
+            usage_error("%s", error.text);
+        return 0;
+    }
+    case KEY_LIST_EVIDENCE:
+        options->list_evidence = true;
+        return 0;
+    case KEY_WITHOUT:
+        if (!modelgen_leave_out_candidate(argument))
+            *VECTOR_ADD(&options->without) = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        usage_error("build-model takes no argument '%s': name the recording's folder with -i",
+                    argument);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp build_argp = {
+    .options = options_list,
+    .parser = parse_build,
+    .doc =
+        "Turns the recording into a model, model.json with its drawing model.svg, then simulates "
+        "the profiled configuration itself and prints measured against simulated.\v"
+        "Examples:\n"
+        "  persik build-model\n"
+        "  persik build-model -i run1 --max-nodes 50\n"
+        "  persik build-model --explain queue\n"
+        "  persik build-model --explain worker_run\n"
+        "  persik build-model --blktrace sda\n"
+        "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
+        "  persik build-model --without worker_mailboxes\n",
+    .children = children,
+};
+
+/* ---- input ---- */
+
+struct recording {
+    struct trace *trace;
+    struct cache_reload_costs reload_costs; /* none: no evictions-1.persik */
+    struct facts *facts;                    /* NULL: no static.json */
+    struct sample *sample;                  /* NULL: no sample.json */
+};
+
+static int apply_catalog(const char *directory, struct facts *facts, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_CATALOG);
+    struct user_catalog *catalog = user_catalog_load(path, error);
+    int status = catalog ? user_word_apply(catalog, facts, error) : -1;
+    user_catalog_free(catalog);
+    free(path);
+    return status;
+}
+
+static int measure_evictions(const char *directory, struct cache_reload_costs *reload_costs,
+                             struct error *error) {
+    struct {
+        struct trace **items;
+        size_t count, capacity;
+    } runs = {0};
+    int status = 0;
+    for (bool there = true; status == 0 && there;) {
+        char *name = memory_format(WORKSPACE_EVICTIONS, runs.count + 1);
+        char *path = workspace_path(directory, name);
+        there = workspace_has(directory, name);
+        struct trace *run = there ? trace_load(path, error) : NULL;
+        if (run)
+            *VECTOR_ADD(&runs) = run;
+        else if (there)
+            status = -1;
+        free(name);
+        free(path);
+    }
+    if (status == 0)
+        *reload_costs = cache_reload_costs_measure(runs.items, runs.count);
+    for (size_t i = 0; i < runs.count; i++)
+        trace_free(runs.items[i]);
+    free(runs.items);
+    return status;
+}
+
+static int load_recording(const char *directory, struct recording *recording, struct error *error) {
+    recording->trace = workspace_load_trace(directory, error);
+    if (!recording->trace)
+        return -1;
+    char *facts = workspace_path(directory, WORKSPACE_FACTS);
+    char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
+    int status = measure_evictions(directory, &recording->reload_costs, error);
+    if (status == 0 && workspace_has(directory, WORKSPACE_FACTS)) {
+        recording->facts = facts_load(facts, error);
+        status = recording->facts ? 0 : -1;
+    }
+    if (status == 0 && workspace_has(directory, WORKSPACE_SAMPLE)) {
+        recording->sample = sample_load(sample, error);
+        status = recording->sample ? 0 : -1;
+    }
+    if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
+        status = apply_catalog(directory, recording->facts, error);
+    if (status == 0)
+        modelgen_name_lambdas(recording->facts, recording->trace, recording->sample);
+    free(facts);
+    free(sample);
+    return status;
+}
+
+static void free_recording(struct recording *recording) {
+    trace_free(recording->trace);
+    free(recording->reload_costs.items);
+    facts_free(recording->facts);
+    sample_free(recording->sample);
+}
+
+/* ---- the self-check (design, invariant 1) ---- */
+
+/* The traced run, and what it took. */
+struct own_run {
+    const struct trace *trace;
+    struct modelgen_measured measured; /* modelgen_build() fills it */
+};
+
+/* Share of the cores' time that the program's threads were on them. */
+static double measured_utilisation(const struct own_run *own_run) {
+    return own_run->measured.cpu_ns / (own_run->measured.run_ns * own_run->trace->meta.cores);
+}
+
+static const struct thread_choice own = {.label = "as profiled"};
+static const char without_probes[] = "without probes";
+
+static int simulate_itself(const struct model *model, const struct trace *trace,
+                           struct sim_result *result, struct error *error) {
+    const struct sim_config config = {.seed = 1, .cores = trace->meta.cores};
+    return sim_predict(model, &config, result, error);
+}
+
+/* What is missed is the larger of the shares of running time and CPU utilisation. */
+static struct modelgen_trial try_out(const struct model *model, void *context) {
+    const struct own_run *own_run = context;
+    struct sim_result result;
+    struct error unused;
+    if (simulate_itself(model, own_run->trace, &result, &unused) < 0)
+        return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
+    struct modelgen_trial trial = {.misfit =
+                                       fabs(result.run_ns.mean / own_run->measured.run_ns - 1),
+                                   .stalls = result.stalls > 0};
+    if (own_run->trace->meta.has_slices)
+        trial.misfit = fmax(trial.misfit,
+                            fabs(result.cpu_utilisation.mean / measured_utilisation(own_run) - 1));
+    sim_result_free(&result);
+    return trial;
+}
+
+/* What a server did: throughput and response times. */
+static void add_request_checks(struct model *model, const struct modelgen_measured *measured,
+                               const struct sim_result *result) {
+    if (measured->requests == 0)
+        return;
+    modelgen_add_check(model, "throughput (1/s)", measured->requests * 1e9 / measured->run_ns,
+                       result->throughput_hz.mean);
+    modelgen_add_check(model, "mean response (ms)", measured->response_ns / 1e6,
+                       result->response_ns.mean / 1e6);
+}
+
+static void add_checks(struct model *model, const struct own_run *own_run,
+                       const struct sim_result *result) {
+    const struct prediction prediction = {
+        .threads = &own, .cores = own_run->trace->meta.cores, .result = *result};
+    prediction_warn_of_stalls(&prediction);
+    modelgen_add_check(model, "running time", own_run->measured.run_ns / 1e9,
+                       result->run_ns.mean / 1e9);
+    if (own_run->trace->meta.has_slices)
+        modelgen_add_check(model, "CPU utilisation", measured_utilisation(own_run),
+                           result->cpu_utilisation.mean);
+    add_request_checks(model, &own_run->measured, result);
+}
+
+/* Of the model as it was recorded, before its CPU demands are corrected. 1: it has no figures, for
+ * it came to a standstill. */
+static int check_itself(struct model *model, const struct own_run *own_run, struct error *error) {
+    struct sim_result result;
+    if (simulate_itself(model, own_run->trace, &result, error) < 0)
+        return -1;
+    char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
+    if (refused)
+        modelgen_add_standstill(model, refused);
+    else
+        add_checks(model, own_run, &result);
+    sim_result_free(&result);
+    free(refused);
+    return refused ? 1 : 0;
+}
+
+/* The recorded runs without probes are what the corrected model stands for. They tell whether a
+ * traced run that it misses was out of the ordinary. */
+static int check_untraced(struct model *model, const struct own_run *own_run, struct error *error) {
+    const struct trace *trace = own_run->trace;
+    struct sim_result result;
+    if (trace->meta.untraced_run_ns == 0 || own_run->measured.requests > 0)
+        return 0; /* how long a server runs is up to those who start and stop it */
+    if (simulate_itself(model, trace, &result, error) < 0)
+        return -1;
+    modelgen_add_check(model, without_probes, recorded_untraced_ns(&trace->meta) / 1e9,
+                       result.run_ns.mean / 1e9);
+    sim_result_free(&result);
+    return 0;
+}
+
+static double relative_error(const struct model_check *check) {
+    return check->simulated / check->measured - 1;
+}
+
+static const struct table_column check_columns[] = {
+    {NULL, "self-check"}, {NULL, "measured"}, {NULL, "simulated"}, {NULL, "error"}};
+
+static void print_checks(const struct model *model) {
+    struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        table_add_text(table, check->what);
+        table_add_number(table, check->measured, UNIT_NONE);
+        table_add_number(table, check->simulated, UNIT_NONE);
+        table_add_signed_share(table, relative_error(check));
+    }
+    table_print_text(table, stdout);
+    table_free(table);
+}
+
+static void print_waiting(const struct model *model) {
+    double wait_ns[MODELLED_NOT + 1] = {0}, total_ns = 0;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        wait_ns[model->waiting[i].how] += model->waiting[i].wait_ns;
+        total_ns += model->waiting[i].wait_ns;
+    }
+    if (total_ns <= 0)
+        return;
+    printf("waiting for other threads: %.1f %% modelled exactly, %.1f %% alike, %.1f %% not\n",
+           100 * wait_ns[MODELLED_EXACTLY] / total_ns,
+           100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns, 100 * wait_ns[MODELLED_NOT] / total_ns);
+}
+
+static void print_refills(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        char cost[QUANTITY_BYTES];
+        if (pool->n_refill)
+            printf("sharing a core's cache costs %s up to %s a turn\n", pool->name,
+                   quantity_show(pool->refill[pool->n_refill - 1].cpu_ns, UNIT_TIME, cost));
+    }
+}
+
+static void print_summary(const struct model *model) {
+    printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
+           model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
+    if (isfinite(model->perturbation))
+        printf("; probes cost %+.1f %%", 100 * model->perturbation);
+    if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
+        printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
+               100 * (model->cpu_correction - 1));
+    if (model->cpu_spread > 0)
+        printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
+    printf("\n");
+    if (scope_is_single(model))
+        printf("the program has one thread: there are none to have more of\n");
+    print_waiting(model);
+    print_refills(model);
+    printf("\n");
+    if (model->n_checks > 0)
+        print_checks(model);
+    else
+        printf(
+            "self-check: none: simulated as it was recorded, the program comes to a standstill\n");
+    if (model->n_notes + model->n_outside > 0)
+        printf("\nNot modelled exactly:\n");
+    for (size_t i = 0; i < model->n_outside; i++)
+        printf("  %s\n", model->outside[i]);
+    for (size_t i = 0; i < model->n_notes; i++)
+        printf("  %s\n", model->notes[i]);
+}
+
+/* A model that misses its own run is not to be trusted elsewhere, unless that run was unlike others
+ * of the same configuration. */
+static void warn_of_checks(const struct model *model) {
+    const struct model_check *untraced = NULL;
+    for (size_t i = 0; i < model->n_checks; i++)
+        if (strcmp(model->checks[i].what, without_probes) == 0)
+            untraced = &model->checks[i];
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (check == untraced || fabs(relative_error(check)) <= TOLERATED_MISS)
+            continue;
+        bool is_odd = untraced && fabs(relative_error(untraced)) <= TOLERATED_MISS;
+        log_warning("the model misses the measured %s by %+.1f %%%s", check->what,
+                    100 * relative_error(check),
+                    is_odd ? ", but not the time of the runs without probes" : "");
+    }
+}
+
+/* ---- output ---- */
+
+/* Graphviz takes a second for 100 nodes, and minutes for 600. */
+#define MOST_DRAWN 250
+
+/* The drawing is a convenience: without Graphviz there is a model all the same. */
+static void draw(const struct model *model, const char *directory) {
+    char *dot = workspace_path(directory, WORKSPACE_DOT);
+    char *svg = workspace_path(directory, WORKSPACE_SVG);
+    struct error error;
+    if (drawing_write_dot(model, dot, &error) < 0)
+        log_warning("no drawing model.dot: %s", error.text);
+    if (model->n_nodes > MOST_DRAWN) {
+        unlink(svg); /* of an earlier model */
+        log_note("no drawing model.svg: %zu nodes would take minutes; `persik graph --svg` draws "
+                 "them",
+                 model->n_nodes);
+    } else if (drawing_write_svg(model, svg, &error) < 0) {
+        log_warning("no drawing model.svg: %s", error.text);
+    }
+    free(dot);
+    free(svg);
+}
+
+static int save(const struct model *model, const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_MODEL);
+    int status = model_save(model, path, error);
+    free(path);
+    if (status == 0)
+        draw(model, directory);
+    return status;
+}
+
+/* Why the model is as it is. */
+static int save_decisions(struct decision_log *decisions, const char *directory,
+                          struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_DECISIONS);
+    int status = decision_log_save(decisions, path, error);
+    free(path);
+    return status;
+}
+
+static void tell(const struct build_options *options, const struct model *model) {
+    if (!options->modelgen.passes.dump_after)
+        print_summary(model);
+    warn_of_checks(model);
+    log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
+             options->common.directory, WORKSPACE_MODEL);
+}
+
+/* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
+static int check_and_save(const struct build_options *options, const struct recording *recording,
+                          const struct own_run *own_run, const struct decision_log *decisions,
+                          struct model *model, struct error *error) {
+    int status = check_itself(model, own_run, error);
+    bool refused = status > 0;
+    modelgen_correct(model, recording->trace, &recording->reload_costs);
+    if (status == 0)
+        status = check_untraced(model, own_run, error);
+    struct error second;
+    /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
+    if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
+        status = -1;
+    if (status >= 0 && options->explain) {
+        status = explanation_print(model, decisions, options->explain, error);
+    } else if (status >= 0) {
+        status = 0;
+        tell(options, model);
+    }
+    return status == 0 && refused ? EXIT_NO_FIGURES : status;
+}
+
+/* 0, EXIT_NO_FIGURES, or -1 and `error`. */
+static int build(const struct build_options *options, const struct recording *recording,
+                 struct error *error) {
+    struct decision_log decisions = {0};
+    struct modelgen_options modelgen = options->modelgen;
+    modelgen.try_out = try_out;
+    struct own_run own_run = {.trace = recording->trace};
+    modelgen.context = &own_run;
+    modelgen.measured = &own_run.measured;
+    modelgen.reload_costs = &recording->reload_costs;
+    modelgen.dump = stdout;
+    modelgen.decisions = &decisions;
+    if (modelgen.passes.stop_after) {
+        modelgen.decisions = NULL;
+        return modelgen_run_passes(recording->trace, recording->facts, recording->sample, &modelgen,
+                                   error);
+    }
+    struct model *model =
+        modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
+    int status =
+        model ? check_and_save(options, recording, &own_run, &decisions, model, error) : -1;
+    if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
+        status = -1;
+    decision_log_free(&decisions);
+    model_free(model);
+    return status;
+}
+
+/* Names of passes that make no sense end the command with its usage's status. */
+static void check_passes(struct build_options *options) {
+    struct error error;
+    options->modelgen.passes.without = options->without.items;
+    options->modelgen.passes.n_without = options->without.count;
+    if (modelgen_check_passes(&options->modelgen.passes, &error) < 0)
+        usage_error("%s", error.text);
+    if (options->modelgen.passes.stop_after && options->explain)
+        usage_error("--explain needs a model, which --stop-after leaves unbuilt");
+}
+
+int command_build_model(int argc, char **argv) {
+    struct build_options options;
+    argp_parse(&build_argp, argc, argv, 0, NULL, &options);
+    if (options.list_passes)
+        modelgen_list_passes(stdout);
+    if (options.list_evidence)
+        modelgen_list_evidence(stdout);
+    if (options.list_passes || options.list_evidence)
+        return 0;
+    check_passes(&options);
+    umask(077); /* the drawing says as much about the program as the trace does */
+    struct recording recording = {0};
+    struct error error;
+    int status = load_recording(options.common.directory, &recording, &error);
+    if (status == 0 && options.block_log)
+        status = tracer_add_block_log(recording.trace, options.block_log, &error);
+    if (status == 0)
+        status = build(&options, &recording, &error);
+    free_recording(&recording);
+    free(options.without.items);
+    return status < 0 ? command_failed(&error) : status;
+}

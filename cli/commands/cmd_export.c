@@ -1,0 +1,181 @@
+/* persik export: the recording or the model in the form of other tools. */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/arguments/options.h"
+#include "cli/command.h"
+#include "cli/prediction/prediction.h"
+#include "cli/recording/workspace.h"
+#include "cli/report/chrome.h"
+#include "cli/report/drawing.h"
+
+enum { KEY_WHAT = 0x7000, KEY_FORMAT };
+
+struct export_options {
+    struct common_options common;
+    const char *what, *format; /* NULL: not given */
+};
+
+static int export_chrome(const char *directory, struct error *error);
+static int export_csv(const char *directory, struct error *error);
+static int export_stacks(const char *directory, struct error *error);
+static int export_model_dot(const char *directory, struct error *error);
+static int export_model_json(const char *directory, struct error *error);
+
+/* What there is, the default form of each thing first. */
+static const struct exporter {
+    const char *what, *format;
+    int (*write)(const char *directory, struct error *error);
+} exporters[] = {
+    {"trace", "chrome", export_chrome},  {"trace", "csv", export_csv},
+    {"stacks", "folded", export_stacks}, {"model", "json", export_model_json},
+    {"model", "dot", export_model_dot},
+};
+
+static const struct argp_option options_list[] = {
+    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (trace)", 1},
+    {"format", KEY_FORMAT, "chrome|csv|folded|json|dot", 0,
+     "trace: chrome (for Perfetto) or csv; stacks: folded; model: json or dot", 1},
+    {0},
+};
+
+static error_t parse_export(int key, char *argument, struct argp_state *state) {
+    struct export_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct export_options){0};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_WHAT:
+        options->what = argument;
+        return 0;
+    case KEY_FORMAT:
+        options->format = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        usage_error("export takes no argument '%s': say --what and --format", argument);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp export_argp = {
+    .options = options_list,
+    .parser = parse_export,
+    .doc = "Prints the trace, the sampled stacks or the model in a form that other tools read.\v"
+           "Examples:\n"
+           "  persik export > trace.json            # open in https://ui.perfetto.dev\n"
+           "  persik export --format csv > calls.csv\n"
+           "  persik export --what stacks | flamegraph.pl > flame.svg\n"
+           "  persik export --what model --format dot | dot -Tpdf > model.pdf\n",
+    .children = children,
+};
+
+/* ---- the trace ---- */
+
+static int export_chrome(const char *directory, struct error *error) {
+    struct trace *trace = workspace_load_trace(directory, error);
+    if (!trace)
+        return -1;
+    chrome_write(trace, stdout);
+    trace_free(trace);
+    return 0;
+}
+
+static void print_record(const struct trace *trace, const struct trace_thread *thread,
+                         const struct trace_record *record) {
+    const struct trace_frame *frame = NULL;
+    if (record->context != TRACE_NO_CONTEXT && trace->contexts[record->context].n_frames > 0)
+        frame = &trace->contexts[record->context].frames[0];
+    printf("%d,%llu,%llu,%s,0x%llx,%d,%u,", thread->index, (unsigned long long)record->start_ns,
+           (unsigned long long)record->duration_ns, api_catalog[record->api].name,
+           (unsigned long long)record->object, record->value, (unsigned)record->flags);
+    table_print_csv_text(frame && frame->function ? frame->function : "", stdout);
+    putchar(',');
+    table_print_csv_text(frame && frame->file ? frame->file : "", stdout);
+    printf(",%d\n", frame ? frame->line : 0);
+}
+
+static int export_csv(const char *directory, struct error *error) {
+    struct trace *trace = workspace_load_trace(directory, error);
+    if (!trace)
+        return -1;
+    puts("thread,start_ns,duration_ns,call,object,value,flags,function,file,line");
+    for (size_t i = 0; i < trace->n_threads; i++)
+        for (size_t j = 0; j < trace->threads[i].n_records; j++)
+            print_record(trace, &trace->threads[i], &trace->threads[i].records[j]);
+    trace_free(trace);
+    return 0;
+}
+
+/* ---- stacks and model ---- */
+
+static int export_stacks(const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_STACKS);
+    FILE *in = fopen(path, "r");
+    if (in) {
+        char block[BUFSIZ];
+        size_t bytes;
+        while ((bytes = fread(block, 1, sizeof block, in)) > 0)
+            fwrite(block, 1, bytes, stdout);
+        fclose(in);
+    }
+    int status = in ? 0
+                    : error_set(error, "cannot read %s: %s: run `persik sample PROGRAM` first",
+                                path, strerror(errno));
+    free(path);
+    return status;
+}
+
+static int export_model_dot(const char *directory, struct error *error) {
+    struct model *model = prediction_load_model(directory, NULL, error);
+    if (!model)
+        return -1;
+    int status = drawing_write_dot(model, NULL, error);
+    model_free(model);
+    return status;
+}
+
+/* The file as it is, once it has been checked. */
+static int export_model_json(const char *directory, struct error *error) {
+    struct model *model = prediction_load_model(directory, NULL, error);
+    if (!model)
+        return -1;
+    model_free(model);
+    char *path = workspace_path(directory, WORKSPACE_MODEL);
+    json_t *json = json_load_file(path, 0, NULL);
+    free(path);
+    if (!json)
+        return error_set(error, "%s/%s changed while it was read: try again", directory,
+                         WORKSPACE_MODEL);
+    table_print_json(json, stdout);
+    return 0;
+}
+
+static const struct exporter *find_exporter(const char *what, const char *format) {
+    for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++)
+        if ((!what || strcmp(exporters[i].what, what) == 0) &&
+            (!format || strcmp(exporters[i].format, format) == 0))
+            return &exporters[i];
+    return NULL;
+}
+
+int command_export(int argc, char **argv) {
+    struct export_options options;
+    argp_parse(&export_argp, argc, argv, 0, NULL, &options);
+    const struct exporter *exporter = find_exporter(options.what, options.format);
+    if (!exporter)
+        usage_error("cannot export %s as %s: give trace as chrome or csv, stacks as folded, model "
+                    "as json or dot",
+                    options.what ? options.what : "anything",
+                    options.format ? options.format : "it is");
+    struct error error;
+    if (exporter->write(options.common.directory, &error) < 0)
+        return command_failed(&error);
+    return 0;
+}

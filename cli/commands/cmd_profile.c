@@ -1,0 +1,158 @@
+/* persik profile: stages 1 to 3, all that a model needs. */
+#include <argp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/recording/reading.h"
+#include "cli/recording/record.h"
+#include "cli/recording/stages.h"
+#include "cli/recording/workspace.h"
+#include "host/rerun.h"
+#include "host/served_run.h"
+
+static const struct argp_option options_list[] = {
+    OPTION_RATE,
+    OPTION_PLAIN_RUNS,
+    OPTION_STEADY,
+    OPTION_PREPARE,
+    OPTION_CLEANUP,
+    OPTION_IGNORE_FAILURE,
+    OPTION_FOLLOW,
+    OPTION_NO_BLOCK_IO,
+    OPTION_NO_EVICTIONS,
+    OPTION_CATALOG,
+    {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
+    {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
+    {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 2},
+    {0},
+};
+
+static const struct argp profile_argp = {
+    .options = options_list,
+    .parser = record_parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc =
+        "Records all that `persik build-model` needs: runs the program once under a sampler, "
+        "analyses its source, runs it again with probes, and some times without to tell what the "
+        "probes cost; the last runs tell what it costs its threads to share a core's cache. The "
+        "program is not changed, its output is left alone.\v"
+        "Examples:\n"
+        "  persik profile ./program --threads 4\n"
+        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- ./server --threads 4\n"
+        "  persik profile --duration 30s ./server --threads 4\n"
+        "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
+        "  persik profile --build-dir build ./server\n",
+    .children = record_children,
+};
+
+/* Without facts from the source the model is built from the trace alone: worse, not wrong. */
+static void analyze_source(const struct record_options *options, const char *became,
+                           const char *directory, bool again) {
+    struct analyze_stage stage = {
+        .program = became ? became : options->program[0],
+        .directory = directory,
+        /* What an earlier profile has analysed need not be analysed again. */
+        .cache =
+            workspace_has(options->common.directory, "") ? options->common.directory : directory,
+        .again = again,
+        .build_directory = options->build_directory,
+    };
+    struct error error;
+    if (stage_analyze(&stage, &error) < 0)
+        log_warning("no facts from the source: %s", error.text);
+}
+
+static int sample(const struct record_options *options, const char *directory, struct run_end *end,
+                  struct error *error) {
+    log_note("first run: sampling");
+    struct sample_stage stage = {.program = options->program,
+                                 .directory = directory,
+                                 .rate_hz = options->rate_hz,
+                                 .ignore_failure = options->ignore_failure,
+                                 .may_leave = true};
+    return stage_sample(&stage, end, error) < 0 ? -1 : interrupt_check(error);
+}
+
+/* Of a server that nobody asked: it told what it becomes by exec and which functions it has, but
+ * the model is not to rest on it. */
+static void forget_sample(const char *directory) {
+    static const char *const names[] = {WORKSPACE_SAMPLE, WORKSPACE_STACKS};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = workspace_path(directory, names[i]);
+        unlink(path);
+        free(path);
+    }
+}
+
+/* `first` is the sampling run, `became` what the program was by then. */
+static int analyze_and_trace(const struct record_options *options, const char *directory,
+                             const struct run_end *first, const char *became,
+                             const struct user_catalog *catalog, struct error *error) {
+    /* Whoever asks the server by hand does so in one run more. */
+    bool by_hand = served_run_outcome() == SERVED_LEFT || served_run_outcome() == SERVED_BY_HAND;
+    int plain_runs = by_hand ? 0 : options->plain_runs;
+    bool one = plain_runs == 0 && (by_hand || options->no_evictions);
+    if (!options->no_source)
+        analyze_source(options, became, directory, false);
+    if (served_run_outcome() == SERVED_LEFT)
+        forget_sample(directory);
+    log_note("%s: tracing%s",
+             options->no_sample ? "first run"
+             : one              ? "next run"
+                                : "next runs",
+             plain_runs ? ", and without probes" : "");
+    struct trace_stage stage = {
+        .program = options->program,
+        .became = became,
+        .directory = directory,
+        .plain_runs = plain_runs,
+        .steady = options->steady,
+        .ignore_failure = options->ignore_failure,
+        .follow = options->follow,
+        .block_io = !options->no_block_io,
+        .evictions = !options->no_evictions && !by_hand,
+        .first = by_hand ? NULL : first,
+        .catalog = catalog,
+        .facts_directory = directory,
+    };
+    int status = stage_trace(&stage, error);
+    /* What no sample fell into, and what main does not lead to. */
+    if (status >= 0 && !options->no_source && reading_is_incomplete(directory))
+        analyze_source(options, became, directory, true);
+    return status;
+}
+
+static int run_with_catalog(const struct record_options *options, const char *directory,
+                            const struct user_catalog *catalog, struct error *error) {
+    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
+        return -1;
+    struct run_end first = {0};
+    record_announce(options, !options->no_sample, true);
+    if (!options->no_sample && sample(options, directory, &first, error) < 0)
+        return -1;
+    char *became = stage_became(directory, options->program[0]);
+    int status = analyze_and_trace(options, directory, &first, became, catalog, error);
+    free(became);
+    return status;
+}
+
+static int run_stages(const struct record_options *options, const char *directory,
+                      struct error *error) {
+    struct user_catalog *catalog;
+    if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
+        return -1;
+    int status = run_with_catalog(options, directory, catalog, error);
+    user_catalog_free(catalog);
+    return status;
+}
+
+int command_profile(int argc, char **argv) {
+    static const char *const carried[] = {WORKSPACE_CACHE, NULL};
+    struct record_options options;
+    record_options_parse(&profile_argp, argc, argv, &options);
+    return record_into_workspace(&options, true, run_stages, carried, "the recording is",
+                                 "build-model");
+}

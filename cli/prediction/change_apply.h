@@ -1,0 +1,17 @@
+/* What a user would change, carried out on a model. */
+#ifndef PERSIK_CLI_PREDICTION_CHANGE_APPLY_H
+#define PERSIK_CLI_PREDICTION_CHANGE_APPLY_H
+
+#include "cli/arguments/change.h"
+#include "cli/prediction/changed_parts.h"
+#include "formats/model.h"
+
+/* Makes the model follow all changes, in their order. Parts whose name is the one given; if there
+ * are none, all that have it as whole words (change_is_named). Where no call place is named so,
+ * --scale NAME, io: and sleep: are of the pool of that name. Appends what was changed to `parts`.
+ *
+ * -1 and `error`: a name has nothing to change; the nearest ones that do are listed. */
+int changes_apply(const struct changes *changes, struct model *model, struct changed_parts *parts,
+                  struct error *error);
+
+#endif

@@ -1,0 +1,41 @@
+#include "cli/prediction/configuration.h"
+
+#include <stdlib.h>
+
+#include "cli/arguments/options.h"
+
+static void parse_threads(const char *text, struct configuration *configuration) {
+    struct error error;
+    if (thread_sweep_parse("--threads", text, &configuration->threads, &error) < 0)
+        usage_error("%s", error.text);
+    if (configuration->threads.count != 1)
+        usage_error("--threads %s: these are %zu configurations: give one", text,
+                    configuration->threads.count);
+}
+
+static void parse_cores(const char *text, struct configuration *configuration) {
+    struct error error;
+    struct int_list cores = {0};
+    if (text && int_list_parse("--cores", text, SWEEP_MAX_CORES, &cores, &error) < 0)
+        usage_error("%s", error.text);
+    if (cores.count > 1)
+        usage_error("--cores %s: these are %zu configurations: give one", text, cores.count);
+    configuration->cores = cores.count ? cores.items[0] : 0;
+    free(cores.items);
+}
+
+static void take_load(struct simulation_options *simulation) {
+    if (simulation->loads.count != 1)
+        usage_error("%s: these are several loads: give one",
+                    simulation->arrivals ? "--arrivals" : "--clients");
+    simulation->config.arrival_rate_hz = simulation->loads.items[0].rate_hz;
+    simulation->config.clients = simulation->loads.items[0].clients;
+}
+
+void configuration_parse(const char *threads, const char *cores,
+                         struct simulation_options *simulation,
+                         struct configuration *configuration) {
+    parse_threads(threads, configuration);
+    parse_cores(cores, configuration);
+    take_load(simulation);
+}

@@ -1,0 +1,255 @@
+#include "cli/prediction/prediction.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/prediction/refusal.h"
+#include "cli/recording/workspace.h"
+
+struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
+    if (path)
+        return model_load(path, error);
+    if (!workspace_has(directory, WORKSPACE_MODEL)) {
+        error_set(error,
+                  "no model in %s: run `persik build-model` first, or name its folder with -i",
+                  directory);
+        return NULL;
+    }
+    char *own = workspace_path(directory, WORKSPACE_MODEL);
+    struct model *model = model_load(own, error);
+    free(own);
+    return model;
+}
+
+/* ---- one configuration ---- */
+
+double prediction_recorded_cpu_ns(const struct model *model) {
+    double run_s = NAN, utilisation = NAN;
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, "running time") == 0)
+            run_s = check->measured;
+        else if (strcmp(check->what, "CPU utilisation") == 0)
+            utilisation = check->measured;
+    }
+    return run_s * 1e9 * utilisation * model->machine.cores * model->cpu_correction;
+}
+
+/* Judges a run that came to a standstill by the recorded configuration's. */
+static int judge(const struct model *model, const struct sim_config *base, const int *own_threads,
+                 struct prediction *prediction, struct error *error) {
+    double recorded_cpu_ns = prediction_recorded_cpu_ns(model);
+    size_t bytes = model->n_pools * sizeof *own_threads;
+    if (prediction->cores == model->machine.cores &&
+        memcmp(own_threads, prediction->pool_threads, bytes) == 0) {
+        prediction->no_figures = refusal_of_own_run(model, &prediction->result, recorded_cpu_ns);
+        return 0;
+    }
+    struct sim_config config = *base;
+    struct sim_result own;
+    config.pool_threads = own_threads;
+    config.cores = model->machine.cores;
+    if (sim_predict(model, &config, &own, error) < 0)
+        return -1;
+    char *refused = refusal_of_own_run(model, &own, recorded_cpu_ns);
+    prediction->no_figures = refusal_of_run(model, own_threads, prediction->pool_threads,
+                                            &prediction->result, refused ? NULL : &own);
+    sim_result_free(&own);
+    free(refused);
+    return 0;
+}
+
+/* So that no figure is shown by mistake. */
+static void blank(struct sim_result *result) {
+    const struct estimate none = {NAN, NAN};
+    sim_result_free(result);
+    result->run_ns = result->tasks = result->throughput_hz = result->response_ns =
+        result->response_p50_ns = result->response_p95_ns = result->response_p99_ns =
+            result->cpu_utilisation = result->cpu_ns = result->disk_utilisation = none;
+}
+
+static int simulate(const struct model *model, const struct sim_config *base,
+                    const int *own_threads, struct prediction *prediction, struct error *error) {
+    prediction->no_figures =
+        refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
+    if (!prediction->no_figures) {
+        struct sim_config config = *base;
+        config.pool_threads = prediction->pool_threads;
+        config.cores = prediction->cores;
+        if (sim_predict(model, &config, &prediction->result, error) < 0)
+            return -1;
+        if (refusal_is_due(&prediction->result) &&
+            judge(model, base, own_threads, prediction, error) < 0)
+            return -1;
+        const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
+        if (!prediction->no_figures)
+            prediction->no_figures = uncertainty_refuse(model, &uncertainty);
+    }
+    if (prediction->no_figures)
+        blank(&prediction->result);
+    return 0;
+}
+
+struct uncertainty prediction_uncertainty(const struct model *model,
+                                          const struct prediction *prediction) {
+    double busy_cores = prediction->result.cpu_utilisation.mean * prediction->cores;
+    return uncertainty_find(model, prediction->pool_threads, prediction->cores, busy_cores);
+}
+
+int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
+                    const struct sim_config *base, struct prediction *prediction,
+                    struct error *error) {
+    const struct thread_choice recorded = {0};
+    int *pool_threads = thread_choice_resolve(threads, model, error);
+    if (!pool_threads)
+        return -1;
+    *prediction = (struct prediction){
+        .threads = threads,
+        .cores = cores ? cores : model->machine.cores,
+        .pool_threads = pool_threads,
+        .load = {base->arrival_rate_hz, base->clients},
+    };
+    int *own_threads = thread_choice_resolve(&recorded, model, error);
+    int status = own_threads ? simulate(model, base, own_threads, prediction, error) : -1;
+    free(own_threads);
+    if (status == 0)
+        return 0;
+    int named_cores = prediction->cores;
+    prediction_free(prediction);
+    return error_prefix(error, "threads %s, cores %d", threads->label, named_cores);
+}
+
+void prediction_free(struct prediction *prediction) {
+    if (prediction->pool_threads)
+        sim_result_free(&prediction->result);
+    free(prediction->pool_threads);
+    free(prediction->no_figures);
+    *prediction = (struct prediction){0};
+}
+
+/* ---- what is to be said ---- */
+
+void prediction_add_threads(struct table *table, const struct model *model,
+                            const struct prediction *prediction) {
+    int scaling = 0;
+    int threads = prediction->threads->all;
+    for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
+        scaling += model->pools[i].scales;
+        if (model->pools[i].scales)
+            threads = prediction->pool_threads[i];
+    }
+    if (prediction->threads->all || (prediction->threads->n_named == 0 && scaling == 1))
+        table_add_integer(table, threads);
+    else
+        table_add_text(table, prediction->threads->label);
+}
+
+const char *prediction_show_load(const struct prediction *prediction, char text[LOAD_BYTES]) {
+    char rate[QUANTITY_BYTES];
+    text[0] = '\0';
+    if (prediction->load.rate_hz > 0)
+        snprintf(text, LOAD_BYTES, ", %s",
+                 quantity_show(prediction->load.rate_hz, UNIT_RATE, rate));
+    else if (prediction->load.clients > 0)
+        snprintf(text, LOAD_BYTES, ", %d clients", prediction->load.clients);
+    return text;
+}
+
+/* Stalls for each operation on an object of the model: what part of them went wrong. */
+static double stalled_share(const struct sim_result *result) {
+    double operations = 0;
+    for (size_t i = 0; i < result->n_objects; i++)
+        operations += result->objects[i].operations.mean * result->replications;
+    return operations > 0 ? result->stalls / operations : result->stalls > 0;
+}
+
+const struct prediction *prediction_more_stalled(const struct prediction *a,
+                                                 const struct prediction *b) {
+    return !a || stalled_share(&b->result) > stalled_share(&a->result) ? b : a;
+}
+
+void prediction_warn_of_stalls(const struct prediction *worst) {
+    if (!worst || worst->result.stalls <= 0)
+        return;
+    const struct sim_result *result = &worst->result;
+    log_note("threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run "
+             "(%.2g %% of its operations), first at %s: the model is incomplete there; all work is "
+             "done all the same",
+             worst->threads->label, worst->cores, result->stalls / result->replications,
+             100 * stalled_share(result), result->stalled_at);
+}
+
+/* The same reason is told once, of the first such configuration. */
+static bool is_told(const struct prediction *const *predictions, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (predictions[j]->no_figures &&
+            strcmp(predictions[j]->no_figures, predictions[i]->no_figures) == 0)
+            return true;
+    return false;
+}
+
+static size_t count_alike(const struct prediction *const *predictions, size_t n, size_t i) {
+    size_t alike = 0;
+    for (size_t j = 0; j < n; j++)
+        alike += predictions[j]->no_figures &&
+                 strcmp(predictions[j]->no_figures, predictions[i]->no_figures) == 0;
+    return alike;
+}
+
+size_t prediction_explain_refusals(const struct prediction *const *predictions, size_t n,
+                                   FILE *out) {
+    size_t refused = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!predictions[i]->no_figures)
+            continue;
+        if (refused++ == 0)
+            fputs("\nNo figures (-):\n", out);
+        if (is_told(predictions, i))
+            continue;
+        fprintf(out, "  threads %s, cores %d", predictions[i]->threads->label,
+                predictions[i]->cores);
+        size_t others = count_alike(predictions, n, i) - 1;
+        if (others > 0)
+            fprintf(out, " and %zu more", others);
+        fprintf(out, ": %s\n", predictions[i]->no_figures);
+    }
+    return refused;
+}
+
+/* By how many the threads outnumber the rounds that they share out, where that is most; `object`
+ * gets where. Each thread's first round takes no token: tokens that are owed are such threads. */
+static double idle_threads(const struct model *model, const struct prediction *prediction,
+                           const struct object **object) {
+    double most = 0;
+    for (size_t o = 0; o < model->n_objects; o++) {
+        const struct object *tokens = &model->objects[o];
+        double owed = tokens->kind == OBJECT_TOKENS
+                          ? -linear_value(&tokens->amount, prediction->pool_threads)
+                          : 0;
+        if (owed > most) {
+            most = owed;
+            *object = tokens;
+        }
+    }
+    return most;
+}
+
+const struct prediction *prediction_more_crowded(const struct model *model,
+                                                 const struct prediction *a,
+                                                 const struct prediction *b) {
+    const struct object *unused;
+    return !a || idle_threads(model, b, &unused) > idle_threads(model, a, &unused) ? b : a;
+}
+
+void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst) {
+    const struct object *object = NULL;
+    double idle = worst ? idle_threads(model, worst, &object) : 0;
+    if (worst && object)
+        log_warning(
+            "threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "
+            "a round like the others: more work than there is",
+            worst->threads->label, idle, object->name);
+}

@@ -1,0 +1,129 @@
+#include "cli/prediction/refusal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Of the operations on objects, and of the items of a queue. */
+#define MOST_STALLED 0.01
+#define MOST_LEFT    0.01
+/* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
+#define LEAST_DONE 0.9
+
+char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
+                       int cores) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        if (pool->given_ns > 0 &&
+            (pool_threads[p] != own_threads[p] || cores != model->machine.cores))
+            return memory_format(
+                "%s: its threads go on for a given time, %.3g s: what they do in it "
+                "is not predicted",
+                pool->name, pool->given_ns / 1e9);
+        if (pool->partition == PARTITION_UNKNOWN && pool_threads[p] != own_threads[p])
+            return memory_format(
+                "%s: how its work follows its threads is unknown: give --partition "
+                "%s=shared|fixed|perthread",
+                pool->name, pool->name);
+        if (pool->one_thread && *pool->one_thread && pool_threads[p] == 1 && own_threads[p] != 1)
+            return memory_format("%s: with one thread the program goes another way (%s), which was "
+                                 "not recorded: record it, or give --partition %s=RULE if it does "
+                                 "the same work",
+                                 pool->name, pool->one_thread, pool->name);
+    }
+    return NULL;
+}
+
+bool refusal_is_due(const struct sim_result *result) {
+    return result->stalls > 0 || result->guessed > 0;
+}
+
+/* ---- what went wrong, and what was left undone ---- */
+
+static double operations_of(const struct sim_result *result) {
+    double operations = 0;
+    for (size_t o = 0; o < result->n_objects; o++)
+        operations += result->objects[o].operations.mean;
+    return operations;
+}
+
+static double stalled_share(const struct sim_result *result) {
+    double operations = operations_of(result) * result->replications;
+    return operations > 0 ? result->stalls / operations : result->stalls > 0;
+}
+
+/* Of all items that were put into the queue: each is an operation, as is each that was taken. */
+static double left_share(const struct sim_object_result *queue) {
+    double put = (queue->operations.mean + queue->left.mean) / 2;
+    return put > 0 ? queue->left.mean / put : 0;
+}
+
+/* In which queue most was left; its share above that of `own` (NULL: none). */
+static double most_left(const struct sim_result *result, const struct sim_result *own,
+                        size_t *queue) {
+    double most = 0;
+    for (size_t o = 0; o < result->n_objects; o++) {
+        double left = left_share(&result->objects[o]) - (own ? left_share(&own->objects[o]) : 0);
+        if (left > most) {
+            most = left;
+            *queue = o;
+        }
+    }
+    return most;
+}
+
+static char *refuse(const struct sim_result *result, const char *what) {
+    return memory_format("everything waits for nothing at %s%s", result->stalled_at, what);
+}
+
+/* By what both kinds of runs are judged; `done` is the share of the work. */
+static char *judge(const struct model *model, const struct sim_result *result,
+                   const struct sim_result *own, double done) {
+    size_t queue = 0;
+    double left = most_left(result, own, &queue), stalled = stalled_share(result);
+    char *what = NULL;
+    if (left > MOST_LEFT)
+        what = memory_format(": %.0f items stay in %s", result->objects[queue].left.mean,
+                             model->objects[queue].name);
+    else if (stalled > MOST_STALLED)
+        what = memory_format(": %.2g %% of the operations go wrong", 100 * stalled);
+    else if (!(done >= LEAST_DONE))
+        what = isnan(done) ? memory_strdup("")
+                           : memory_format(": %.0f %% of the work is done", 100 * done);
+    if (!what)
+        return NULL;
+    char *reason = refuse(result, what);
+    free(what);
+    return reason;
+}
+
+char *refusal_of_own_run(const struct model *model, const struct sim_result *result,
+                         double recorded_cpu_ns) {
+    if (!refusal_is_due(result))
+        return NULL;
+    return judge(model, result, NULL, result->cpu_ns.mean / recorded_cpu_ns);
+}
+
+/* What of the recorded work there is at least. */
+static double least_work(const struct model *model, const int *own_threads,
+                         const int *pool_threads) {
+    double least = 1;
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (model->pools[p].partition == PARTITION_PERTHREAD && own_threads[p] > 0)
+            least = fmin(least, (double)pool_threads[p] / own_threads[p]);
+    return least;
+}
+
+char *refusal_of_run(const struct model *model, const int *own_threads, const int *pool_threads,
+                     const struct sim_result *result, const struct sim_result *own) {
+    if (!refusal_is_due(result))
+        return NULL;
+    if (!own)
+        return refuse(result, ", as in the recorded configuration");
+    double least = least_work(model, own_threads, pool_threads);
+    double done = result->cpu_ns.mean / (least * own->cpu_ns.mean);
+    if (operations_of(own) > 0)
+        done = fmin(done, operations_of(result) / (least * operations_of(own)));
+    return judge(model, result, own, done);
+}

@@ -1,0 +1,35 @@
+/* Rows without figures: a simulated run in which everything came to wait for nothing, and a number
+ * of threads of which nobody knows how the work follows it, are no results. */
+#ifndef PERSIK_CLI_PREDICTION_REFUSAL_H
+#define PERSIK_CLI_PREDICTION_REFUSAL_H
+
+#include <stdbool.h>
+
+#include "formats/model.h"
+#include "simulator/simulator.h"
+
+/* Thread counts have one number per pool of the model; `own_threads` are the recorded ones. */
+
+/* NULL: nothing speaks against this configuration. Else, allocated, why it has no figures: it has
+ * another number of threads than the recorded run, in a pool whose rule is unknown, or another
+ * number of cores, and threads that go on for a given time. */
+char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
+                       int cores);
+
+/* Did the simulated run come to a standstill at all? Then it must be judged. */
+bool refusal_is_due(const struct sim_result *result);
+
+/* The same of a simulated run of the recorded configuration, in which all threads computed for
+ * `recorded_cpu_ns` (NaN: not known). A standstill is harmless where at most 1 % of the operations
+ * on objects went wrong, at most 1 % of the items put into a queue were left there, and the threads
+ * had at least 90 % of that CPU time. */
+char *refusal_of_own_run(const struct model *model, const struct sim_result *result,
+                         double recorded_cpu_ns);
+
+/* The same of another configuration's, against the simulated run of the recorded one (NULL: that
+ * has no figures itself): no more items may be left than there, and the operations and the CPU time
+ * must be 90 % of that run's; of less where each thread does its own work and there are fewer. */
+char *refusal_of_run(const struct model *model, const int *own_threads, const int *pool_threads,
+                     const struct sim_result *result, const struct sim_result *own);
+
+#endif

@@ -1,0 +1,210 @@
+#include "cli/prediction/uncertainty.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Found by bench/intervals.sh: see docs/accuracy.md. */
+#define SCALE 3.3
+
+/* What each part is worth before it is scaled: a judgement, in the order of what was seen. */
+#define MACHINE        0.015 /* runs of one configuration on a quiet machine differ by that */
+#define SPREAD         0.5   /* most less least of some five runs is about twice the deviation */
+#define UNKNOWN_SPREAD 0.05  /* nobody ran it twice */
+#define UNCHECKED      0.015 /* no run tells what the model misses */
+#define RULES          0.1   /* of a rule that nothing speaks for, where the threads are doubled */
+#define ALIKE          0.05  /* of waits whose object is only alike */
+#define NOT            0.5   /* of waits that are left out, and of unexplained time */
+#define THREADS        0.005 /* where the threads are e times as many, or as few */
+#define CORES          0.015 /* the same of the cores: caches and memory are not modelled */
+
+/* From this half-width on a figure would say nothing. */
+#define WIDEST 1
+
+/* Of /proc/stat. */
+#define TICK_NS 1e7
+
+/* A utilisation is wrong by so much of what a time is. */
+#define UTILISATION 0.5
+
+static double miss(const struct model *model, const char *what) {
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, what) == 0 && check->measured > 0)
+            return fabs(check->simulated / check->measured - 1);
+    }
+    return NAN;
+}
+
+/* By how much the model misses the CPU time, which others do not add to; where the threads hardly
+ * compute, by what that can be of the running time. */
+static double miss_of_cpu(const struct model *model) {
+    double time = NAN, utilisation = NAN, measured_cores = NAN;
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, "running time") == 0)
+            time = check->simulated / check->measured;
+        if (strcmp(check->what, "CPU utilisation") == 0) {
+            utilisation = check->simulated / check->measured;
+            measured_cores = check->measured * model->machine.cores;
+        }
+    }
+    double missed = fabs(time * utilisation - 1);
+    return fmin(missed, missed * measured_cores);
+}
+
+/* By how much the running time is missed beyond what was taken from the program: at most as long as
+ * others would have kept one core for themselves, and a quota stopped it. */
+static double miss_beyond_others(const struct model *model) {
+    double missed = miss(model, "running time");
+    double longest = fmin(model->foreign_share * model->machine.cores + model->throttled_share, 1);
+    return missed > longest ? missed - longest : 0;
+}
+
+/* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
+ * number where one is unknown. While others had the cores, or a quota held
+ * the program back, the running time checks less. */
+static double self_check(const struct model *model) {
+    if (model->foreign_share > 0 || model->throttled_share > 0)
+        return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), UNCHECKED);
+    double least = fmin(miss(model, "running time"), miss(model, "without probes"));
+    return isnan(least) ? UNCHECKED : least;
+}
+
+/* Of all thread time. */
+static double not_modelled(const struct model *model) {
+    double threads = 0, alike_ns = 0, not_ns = 0;
+    for (size_t p = 0; p < model->n_pools; p++)
+        threads += model->pools[p].profiled_threads;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        const struct waiting_share *share = &model->waiting[i];
+        alike_ns += share->how == MODELLED_BY_FALLBACK ? share->wait_ns : 0;
+        not_ns += share->how == MODELLED_NOT ? share->wait_ns : 0;
+    }
+    double life_ns = threads * model->measured_run_ns;
+    double waits = life_ns > 0 ? (ALIKE * alike_ns + NOT * not_ns) / life_ns : 0;
+    double explained = model->explained_share > 0 ? model->explained_share : 1; /* 0: by hand */
+    return waits + NOT * (1 - explained);
+}
+
+/* How many e-foldings a number is from the recorded one. */
+static double distance(double number, double recorded) {
+    return number > 0 && recorded > 0 ? fabs(log(number / recorded)) : 0;
+}
+
+/* 0: a model written by hand says nothing of it. */
+static double confidence_of(const struct pool *pool) {
+    if (pool->partition == PARTITION_UNKNOWN && pool->rule && *pool->rule)
+        return 0;
+    return pool->confidence > 0 ? pool->confidence : 1;
+}
+
+/* The worst of the pools whose threads are others than recorded. */
+static double doubt_of_rules(const struct model *model, const int *pool_threads) {
+    double worst = 0;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        if (pool->scales)
+            worst = fmax(worst, (1 - confidence_of(pool)) *
+                                    distance(pool_threads[p], pool->profiled_threads));
+    }
+    return RULES * worst / M_LN2;
+}
+
+struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
+                                    double busy_cores) {
+    double cpu_spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD);
+    double threads = 0;
+    for (size_t p = 0; p < model->n_pools; p++)
+        threads = fmax(threads, distance(pool_threads[p], model->pools[p].profiled_threads));
+    return (struct uncertainty){
+        .machine = MACHINE,
+        .self_check = self_check(model),
+        /* Computing is at most this share of any path through the run. */
+        .spread = cpu_spread * fmin(busy_cores, 1),
+        .cpu_spread = cpu_spread,
+        .rules = doubt_of_rules(model, pool_threads),
+        .not_modelled = not_modelled(model),
+        .threads = THREADS * threads,
+        .cores = CORES * distance(cores, model->machine.cores),
+    };
+}
+
+double uncertainty_share_of_cpu(const struct uncertainty *uncertainty) {
+    struct uncertainty of_cpu = *uncertainty;
+    of_cpu.spread = uncertainty->cpu_spread;
+    return uncertainty_share(&of_cpu);
+}
+
+double uncertainty_share(const struct uncertainty *uncertainty) {
+    const double parts[] = {
+        uncertainty->machine, uncertainty->self_check,   uncertainty->spread, uncertainty->rules,
+        uncertainty->threads, uncertainty->not_modelled, uncertainty->cores};
+    double squares = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        squares += parts[i] * parts[i];
+    return SCALE * sqrt(squares);
+}
+
+/* What others had of the cores is known to a tick at each end of the run, on each core: a short run
+ * may have been disturbed by so much more of its time than is known. */
+static double unknown_share(const struct model *model) {
+    double unknown_ns = 2 * TICK_NS * model->machine.cores;
+    return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
+}
+
+char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
+    struct uncertainty sure = *uncertainty;
+    sure.self_check = fmax(uncertainty->self_check - unknown_share(model), 0);
+    if (uncertainty_share(&sure) < WIDEST)
+        return NULL;
+    const struct {
+        double share;
+        const char *what;
+    } causes[] = {
+        {sure.self_check, "the model misses its own recorded run by %.0f %%"},
+        {sure.not_modelled, "waits and times worth %.0f %% are not modelled"},
+        {sure.spread, "runs of the recorded configuration differ by %.0f %%"},
+        {sure.rules, "how the work follows the threads is a guess worth %.0f %%"},
+    };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof causes / sizeof *causes; i++)
+        if (causes[i].share > causes[most].share)
+            most = i;
+    char *cause = memory_format(causes[most].what, 100 * causes[most].share);
+    char *reason = memory_format("the uncertainty would be as large as the figure: %s", cause);
+    free(cause);
+    return reason;
+}
+
+double uncertainty_share_of_open_response(double share, double busy) {
+    double left = 1 - busy * (1 + share);
+    return share < WIDEST * left ? share / left : INFINITY;
+}
+
+double uncertainty_share_of_closed_response(double share, double busy, double cycle) {
+    return share * (1 + busy * fmax(cycle - 1, 0));
+}
+
+double uncertainty_share_of_open_throughput(double share, double busy) {
+    return fmax(0, 1 - 1 / (busy * (1 + share)));
+}
+
+struct estimate uncertainty_widen(struct estimate estimate, double share) {
+    estimate.half_width = hypot(estimate.half_width, share * estimate.mean);
+    return estimate;
+}
+
+struct estimate uncertainty_widen_utilisation(struct estimate estimate, double share) {
+    return uncertainty_widen(estimate, fmin(UTILISATION * share, 1));
+}
+
+json_t *uncertainty_json(const struct uncertainty *uncertainty) {
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+                     uncertainty->machine, "self_check", uncertainty->self_check, "spread",
+                     uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
+                     uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
+                     uncertainty->threads, "cores", uncertainty->cores, "scale", SCALE);
+}

@@ -1,0 +1,77 @@
+#include "cli/recording/steps.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "cli/recording/workspace.h"
+#include "formats/facts.h"
+#include "formats/trace.h"
+#include "modelgen/modelgen.h"
+
+/* Facts that cannot be read cost names, no more. */
+static struct facts *load_facts(const char *directory) {
+    if (!workspace_has(directory, WORKSPACE_FACTS))
+        return NULL;
+    struct error error;
+    char *path = workspace_path(directory, WORKSPACE_FACTS);
+    struct facts *facts = facts_load(path, &error);
+    free(path);
+    if (!facts)
+        log_warning("%s; locks and queues are called by where they are used", error.text);
+    return facts;
+}
+
+static int make(const char *directory, struct steps *steps, struct error *error) {
+    struct trace *trace = workspace_load_trace(directory, error);
+    if (!trace)
+        return -1;
+    struct facts *facts = load_facts(directory);
+    steps->all = modelgen_dependencies(trace, facts);
+    steps->is_new = true;
+    facts_free(facts);
+    trace_free(trace);
+    return 0;
+}
+
+/* Without a trace beside it, the file stands for itself. */
+static int check_trace(const char *directory, const char *path, const struct dependencies *all,
+                       struct error *error) {
+    if (!workspace_has(directory, WORKSPACE_TRACE))
+        return 0;
+    char *of = workspace_path(directory, WORKSPACE_TRACE);
+    struct trace *trace = trace_load_header(of, error);
+    free(of);
+    if (!trace)
+        return -1;
+    bool is_same = trace->meta.start_real_ns == all->start_real_ns &&
+                   trace->meta.records == all->records && trace->meta.run_ns == all->run_ns;
+    trace_free(trace);
+    return is_same ? 0
+                   : error_set(error, "%s: is of another trace than the one beside it: remove it",
+                               path);
+}
+
+int steps_open(const char *directory, struct steps *steps, struct error *error) {
+    *steps = (struct steps){0};
+    if (!workspace_has(directory, WORKSPACE_STEPS))
+        return make(directory, steps, error);
+    char *path = workspace_path(directory, WORKSPACE_STEPS);
+    steps->all = dependencies_load(path, error);
+    int status = steps->all ? check_trace(directory, path, steps->all, error) : -1;
+    free(path);
+    if (status != 0) {
+        dependencies_free(steps->all);
+        steps->all = NULL;
+    }
+    return status;
+}
+
+void steps_close(const char *directory, struct steps *steps) {
+    struct error error;
+    char *path = workspace_path(directory, WORKSPACE_STEPS);
+    if (steps->is_new && dependencies_save(steps->all, path, &error) != 0)
+        log_warning("%s; the next answer takes as long as this one", error.text);
+    free(path);
+    dependencies_free(steps->all);
+    steps->all = NULL;
+}
