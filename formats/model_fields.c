@@ -223,6 +223,7 @@ static const struct field pool_fields[] = {
     NUMBER(pool, confidence, 0),
     TEXT(pool, rule),
     TEXT(pool, one_thread),
+    TEXT(pool, uncounted),
     NUMBER(pool, given_ns, 0),
     NUMBER(pool, displaces_per_ns, 0),
     LIST(pool, refill, refill_record),

@@ -73,8 +73,11 @@ static void blank(struct sim_result *result) {
 
 static int simulate(const struct model *model, const struct sim_config *base,
                     const int *own_threads, struct prediction *prediction, struct error *error) {
-    prediction->no_figures =
-        refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
+    if (prediction->threads->all > 0)
+        prediction->no_figures = refusal_of_count(model);
+    if (!prediction->no_figures)
+        prediction->no_figures =
+            refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
     if (!prediction->no_figures) {
         struct sim_config config = *base;
         config.pool_threads = prediction->pool_threads;

@@ -35,6 +35,17 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
     return NULL;
 }
 
+char *refusal_of_count(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        if (pool->scales && pool->uncounted && *pool->uncounted)
+            return memory_format("%s: whether its threads are what --threads counts is unknown: "
+                                 "%s: give --threads %s=N, or --partition %s=RULE if they are",
+                                 pool->name, pool->uncounted, pool->name, pool->name);
+    }
+    return NULL;
+}
+
 bool refusal_is_due(const struct sim_result *result) {
     return result->stalls > 0 || result->guessed > 0;
 }

@@ -16,6 +16,10 @@
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores);
 
+/* The same where a number of threads was asked for by --threads N: why that need not be the number
+ * of a pool's. */
+char *refusal_of_count(const struct model *model);
+
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 

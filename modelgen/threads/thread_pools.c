@@ -11,6 +11,7 @@
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
+#include "modelgen/threads/command_numbers.h"
 #include "modelgen/threads/pipeline_stages.h"
 #include "modelgen/threads/task_threads.h"
 
@@ -292,6 +293,13 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
                                    : "as many threads as the busiest pool";
 }
 
+/* A thread alone may be a helper, whatever the thread count is, or the one that was made where its
+ * creator works along or there are no more cores. */
+static void doubt_lone_thread(const struct trace_meta *meta, struct thread_pool *pool) {
+    if (pool->size == 1 && !pool->team && !command_names_number(meta, 1))
+        pool->uncounted = "it was one thread, and the command names no 1";
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
  * those as large as the one that computes most, of those with more than one thread if there are
@@ -304,6 +312,8 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
+    if (pools->guessed && busiest != MODEL_NONE)
+        doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
     for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
         const struct told *first = &told[busiest];
         decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],
