@@ -87,6 +87,9 @@ static int simulate(const struct model *model, const struct sim_config *base,
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
+        if (!prediction->no_figures)
+            prediction->no_figures =
+                refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
         const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
         if (!prediction->no_figures)
             prediction->no_figures = uncertainty_refuse(model, &uncertainty);

@@ -5,10 +5,13 @@
 #include <string.h>
 
 static bool ends_in(const char *argument, int number) {
-    const char *digits = argument + strlen(argument);
+    size_t length = strlen(argument);
+    if (length > 1 && argument[length - 1] == 's') /* seconds */
+        length--;
+    const char *digits = argument + length;
     while (digits > argument && isdigit((unsigned char)digits[-1]))
         digits--;
-    return *digits && strtol(digits, NULL, 10) == number;
+    return isdigit((unsigned char)*digits) && strtol(digits, NULL, 10) == number;
 }
 
 bool command_names_number(const struct trace_meta *meta, int number) {

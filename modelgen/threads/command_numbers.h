@@ -6,7 +6,7 @@
 
 #include "formats/trace.h"
 
-/* Is an argument the number, or does one end in it: "4", "-T4", "--threads=4"? */
+/* Is an argument the number, or does one end in it: "4", "-T4", "--threads=4", "10s"? */
 bool command_names_number(const struct trace_meta *meta, int number);
 
 #endif
