@@ -52,6 +52,9 @@ char *refusal_of_count(const struct model *model) {
 /* Is all work that follows the threads a total, and does nothing else make them compute? */
 static bool is_total(const struct model *model) {
     bool any = false;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].spins || model->objects[o].kind == OBJECT_SPIN)
+            return false;
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
         any |= pool->scales;

@@ -296,7 +296,8 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
 /* A thread alone may be a helper, whatever the thread count is, or the one that was made where its
  * creator works along or there are no more cores. */
 static void doubt_lone_thread(const struct trace_meta *meta, struct thread_pool *pool) {
-    if (pool->size == 1 && !pool->team && !command_names_number(meta, 1))
+    bool is_usual = pool->team && pool->team->is_default;
+    if (pool->size == 1 && !is_usual && !command_names_number(meta, 1))
         pool->uncounted = "it was one thread, and the command names no 1";
 }
 
