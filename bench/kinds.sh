@@ -2,20 +2,23 @@
 # What persik makes of kinds of programs: every case is recorded once, predicted for threads {1,2,4,8} x cores {1,2}
 # and compared with real runs. Prints a table in Markdown; docs/kinds.md has one.
 #
-# usage: bench/kinds.sh [--table] [CASE...]         (file names without extension; default all)
-#        KINDS=FOLDER bench/kinds.sh ...            (default tests/programs)
+# usage: bench/kinds.sh [--table] [CASE...]         (names; default all)
+#        KINDS=FOLDER bench/kinds.sh ...            (cases that are sources; default tests/programs)
+#        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
 #   BUILD:   the command that makes it, run beside a copy of the source
 #   RUN:     "persik profile -- COMMAND 2; ... -- COMMAND {threads}": with how many threads it is recorded,
 #            and its command
+# or a line of a list, which says at its top what it has. Packages that are not installed are unpacked into
+# bench/scratch/kinds/debian: nothing of the system is changed.
 #
 # Everything is kept in bench/scratch/kinds/CASE: the recording, its model, and each real run as a line of
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
-# no further run begins.
+# XX
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -23,13 +26,16 @@ set -euo pipefail
 cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
 runs=${RUNS:-3}
+steps=${STEPS-record measure table}
+longest=120 # s that a run or a recording may take
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
 
 # The text of a comment line of a case: header FILE LABEL.
 header() { sed -n "1,6s|^[/ ]*[/*]* *$2[^:]*: *||p" "$1" | head -n 1 | sed 's| *\*/ *$||'; }
 
-# Sets `command`, with {threads}, and `threads`, the number it is recorded with.
-read_run() {
+# Sets `threads` (it is recorded with so many), `command`, with {threads}, and `settings`, its environment.
+settings=()
+read_source_case() {
     local file=$1 name=$2 line text
     line=$(header "$file" RUN)
     threads=$(sed -En "s#^[^;]*(/$name +|OMP_NUM_THREADS=)([0-9]+).*#\\2#p" <<<"$line")
@@ -38,6 +44,22 @@ read_run() {
     read -ra command <<<"${text:-./$name {threads\}}"
     threads=${threads:-4}
 }
+
+# The same, and `packages` and `input`.
+read_listed_case() {
+    local text
+    IFS='|' read -r _ _ packages input text < <(grep "^$1 |" "$cases" | sed 's/ *| */|/g')
+    text=${text//'{unpacked}'/$debian}
+    read -ra command <<<"$text"
+    settings=()
+    while [[ ${command[0]} == *=* ]]; do
+        settings+=("${command[0]}")
+        command=("${command[@]:1}")
+    done
+    threads=4
+}
+
+read_case() { if [ -d "$cases" ]; then read_source_case "$cases"/"$1".c* "$1"; else read_listed_case "$1"; fi; }
 
 compile() {
     local file=$1 name=$2 folder=$kept/$2 build
@@ -48,27 +70,90 @@ compile() {
     (cd "$folder" && PWD=$folder eval "$build") >"$folder/build.log" 2>&1
 }
 
+# Unpacks what the system has not, with all that it needs: unpack PACKAGE...
+unpack() {
+    local archives=$debian.archives archive
+    [ ! -e "$archives/$*" ] || return 0
+    mkdir -p "$archives/partial" "$debian"
+    apt-get install -y -q --download-only --no-install-recommends -o Debug::NoLocking=true \
+        -o Dir::Cache::archives="$archives" "$@" || return 1
+    for archive in "$archives"/*.deb; do
+        [ ! -e "$archive" ] || dpkg -x "$archive" "$debian" || return 1
+        rm -f "$archive"
+    done
+    touch "$archives/$*"
+}
+
+# The programs and libraries that were unpacked are found before the system's.
+use_unpacked() {
+    local libraries
+    libraries=$(find "$debian/usr/lib" "$debian/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | tr '\n' ':')
+    export LD_LIBRARY_PATH=$libraries${system_libraries:-}
+    export PATH=$debian/usr/bin:$debian/usr/sbin:$debian/usr/games:$system_path
+}
+
+# Makes the case's folder with its input, once.
+prepare_listed_case() {
+    local name=$1 folder=$kept/$1 words
+    read -ra words <<<"$packages"
+    unpack "${words[@]}" >"$debian.log" 2>&1 || return 1
+    use_unpacked
+    [ ! -e "$folder/ready" ] || return 0
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    (cd "$folder" && eval "$input") >"$folder/build.log" 2>&1 && touch "$folder/ready"
+}
+
+prepare_case() { if [ -d "$cases" ]; then compile "$cases"/"$1".c* "$1"; else prepare_listed_case "$1"; fi; }
+
+# What was built from, newer than which a recording must be.
+program_of() { if [ -d "$cases" ]; then echo "$kept/$1/$1"; else echo "$kept/$1/ready"; fi; }
+
+# In the case's folder: a command with its environment, its output in run.stdout.
+run_here() { timeout -k 5 "$longest" env "${settings[@]//'{threads}'/$n}" "$@" >run.stdout 2>run.stderr; }
+
+# Is there output? A program that ends at once has not been measured.
+has_output() { [ -d "$cases" ] || [ -n "$(find "$1" -maxdepth 1 \( -name 'out*' -o -name run.stdout \) -size +0)" ]; }
+
+has_step() { [[ " $steps " == *" $1 "* ]]; }
+
+# Ends the script when its time is up.
+still_time() { [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"; }
+
 record_case() {
-    local name=$1 folder=$kept/$1
-    [ -s "$folder/data/model.json" ] && [ "$folder/data/model.json" -nt "$folder/$name" ] && return
-    with_threads "$threads"
-    say "$name: recorded with $threads threads"
-    # A model that stands still in its own run is one, too: it is refused.
-    (cd "$folder" && "$persik" profile --no-evictions -o data.new -- "${concrete[@]}" >/dev/null &&
-        { "$persik" build-model -i data.new || [ -s data.new/model.json ]; } &&
-        rm -rf data && mv data.new data) >"$folder/data.log" 2>&1 ||
-        say "$name: no model: see ${folder#"$root"/}/data.log"
+    local name=$1 folder=$kept/$1 n=$threads
+    [ -e "$folder/data/trace.persik" ] && [ "$folder/data/trace.persik" -nt "$(program_of "$name")" ] && return
+    still_time
+    with_threads "$n"
+    say "$name: recorded with $n threads"
+    (cd "$folder" && rm -rf out* && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure \
+        -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
+    grep '^persik' "$folder/run.stderr" >"$folder/data.log" || true
+}
+
+# A model that stands still in its own run is one, too: it is refused.
+model_case() {
+    local data=$kept/$1/data
+    [ -s "$data/trace.persik" ] || return 0
+    [ "$steps" != table ] && [ "$data/model.json" -nt "$data/trace.persik" ] && return
+    "$persik" build-model -i "$data" >"$kept/$1/model.log" 2>&1 || [ -s "$data/model.json" ] ||
+        say "$1: no model: see ${data#"$root"/}.log and model.log"
 }
 
 # One real run: its line goes to runs.csv.
 run_once() {
-    local folder=$1 round=$2 n=$3 cores=$4 start end
+    local folder=$1 round=$2 n=$3 cores=$4 start end status=0
     grep -q "^$round,$n,$cores," "$folder/runs.csv" 2>/dev/null && return
-    [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"
+    still_time
     with_threads "$n"
+    rm -rf "$folder"/out*
     start=$EPOCHREALTIME
-    (cd "$folder" && exec taskset -c "0-$((cores - 1))" "${concrete[@]}") >/dev/null 2>&1 || return 0
+    (cd "$folder" && run_here taskset -c "0-$((cores - 1))" "${concrete[@]}") || status=$?
     end=$EPOCHREALTIME
+    if [ "$status" -ge 124 ] || ! has_output "$folder"; then
+        say "${folder##*/}: a run with $n threads failed: status $status"
+        return
+    fi
     echo "$round,$n,$cores,$(number %.6f "${end/,/.} - ${start/,/.}")" >>"$folder/runs.csv"
 }
 
@@ -100,14 +185,14 @@ predictions() {
 
 # The row of a case.
 row() {
-    local file=$1 name=$2 folder=$kept/$2
+    local name=$1 folder=$kept/$1
     [ -s "$folder/data/model.json" ] && [ -s "$folder/runs.csv" ] || {
         echo "| $name | no model, or not run |"
         return
     }
     predictions "$folder/data" >"$folder/predicted.csv" || true
     medians "$folder/runs.csv" >"$folder/measured.csv"
-    awk -F , -v name="$name" -v threads="$threads" -v wrong="$wrong" -v kind="$(header "$file" KIND)" '
+    awk -F , -v name="$name" -v threads="$threads" -v wrong="$wrong" '
         NR == FNR { real[$1 "," $2] = $3; next }
         ($1 "," $2) in real {
             all++
@@ -128,36 +213,44 @@ row() {
         }' "$folder/measured.csv" "$folder/predicted.csv"
 }
 
-table_only=
-[ "${1:-}" != --table ] || { table_only=1 && shift; }
+[ "${1:-}" != --table ] || { steps=table && shift; }
 need_persik
-[ -d "$cases" ] || fail "no folder $cases: give it as KINDS=FOLDER"
+[ -e "$cases" ] || fail "no folder or list $cases: give it as KINDS="
+debian=$kept/debian
+system_path=$PATH
+system_libraries=${LD_LIBRARY_PATH:-}
+# shellcheck source=kinds-inputs.sh
+. "$root/bench/kinds-inputs.sh"
 
-files=()
-for file in "$cases"/*.c "$cases"/*.cpp; do
-    name=$(basename "${file%.*}")
-    [ -n "$(header "$file" BUILD)" ] || continue
-    [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
-    files+=("$file")
-done
-for file in "${files[@]}"; do
-    name=$(basename "${file%.*}")
-    read_run "$file" "$name"
-    [ -z "$table_only" ] || {
-        "$persik" build-model -i "$kept/$name/data" >"$kept/$name/model.log" 2>&1 || true
+# The names of all cases.
+case_names() {
+    local file
+    if [ -f "$cases" ]; then
+        sed -n 's/^\([^# ][^ ]*\) |.*/\1/p' "$cases"
+        return
+    fi
+    for file in "$cases"/*.c "$cases"/*.cpp; do
+        [ -z "$(header "$file" BUILD)" ] || basename "${file%.*}"
+    done
+}
+
+names=("$@")
+[ $# -gt 0 ] || mapfile -t names < <(case_names)
+for name in "${names[@]}"; do
+    [ "$steps" != table ] || break
+    read_case "$name"
+    prepare_case "$name" || {
+        say "$name: not made: see ${kept#"$root"/}/$name/build.log or debian.log"
         continue
     }
-    compile "$file" "$name" || {
-        say "$name: not compiled: see ${kept#"$root"/}/$name/build.log"
-        continue
-    }
-    record_case "$name"
-    [ -n "${RECORD_ONLY:-}" ] || measure_case "$name"
+    ! has_step record || record_case "$name"
+    ! has_step measure || measure_case "$name"
 done
+has_step table || exit 0
 echo "| case | recorded with | verdict | mean error | worst | figures off by more than 15 % | ... and outside of their interval | cause of no figures |"
 echo "|---|--:|---|--:|--:|--:|--:|---|"
-for file in "${files[@]}"; do
-    name=$(basename "${file%.*}")
-    read_run "$file" "$name"
-    row "$file" "$name"
+for name in "${names[@]}"; do
+    read_case "$name"
+    model_case "$name"
+    row "$name"
 done

@@ -181,6 +181,7 @@ static void free_pool(struct pool *pool) {
     free(pool->rule);
     free(pool->one_thread);
     free(pool->tree);
+    free(pool->uncounted);
     free(pool->refill);
 }
 

@@ -228,6 +228,7 @@ static const struct field pool_fields[] = {
     TEXT(pool, rule),
     TEXT(pool, one_thread),
     TEXT(pool, tree),
+    TEXT(pool, uncounted),
     NUMBER(pool, given_ns, 0),
     NUMBER(pool, displaces_per_ns, 0),
     LIST(pool, refill, refill_record),

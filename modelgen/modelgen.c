@@ -262,6 +262,11 @@ int modelgen_repartition(struct model *model, int pool, enum partition rule, str
     return partition_rule_change(model, pool, rule, error);
 }
 
+int modelgen_learn_rule(struct model *model, int pool, struct pool_seen recorded,
+                        struct pool_seen other) {
+    return other_run_tells(model, pool, recorded, other);
+}
+
 int modelgen_check_passes(const struct pass_choice *choice, struct error *error) {
     return pass_choice_check(&passes, choice, error);
 }

@@ -19,6 +19,7 @@
 #include "modelgen/calibrate/cache_reload_costs.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/pass.h"
+#include "modelgen/scaling/other_run.h"
 
 /* How a model does when it is simulated. */
 struct modelgen_trial {
@@ -113,6 +114,11 @@ void modelgen_add_check(struct model *model, const char *what, double measured, 
 /* Makes the model's pool follow another rule (PARTITION_SHARED, FIXED or PERTHREAD) than the one it
  * was built with. -1 and `error` where that makes no sense; the model is then as before. */
 int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error);
+
+/* Gives the pool, whose rule is not known, the one that its own run and another one, with another
+ * number of threads, tell together; if none, its rule says so. 0, or 1: it has a rule now. */
+int modelgen_learn_rule(struct model *model, int pool, struct pool_seen recorded,
+                        struct pool_seen other);
 
 /* The trace as a graph of what each thread did and what ended each of its waits, for
  * critical-path/. `facts` may be NULL: objects are then called by where they are used. Needs no

@@ -12,6 +12,7 @@
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
 #include "cli/prediction/explanation.h"
+#include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
 #include "cli/prediction/uncertainty.h"
@@ -31,6 +32,7 @@ enum {
     KEY_INSIGNIFICANT,
     KEY_EXPLAIN,
     KEY_BLKTRACE,
+    KEY_ALSO,
     KEY_LIST_PASSES,
     KEY_EVIDENCE,
     KEY_LIST_EVIDENCE,
@@ -43,6 +45,7 @@ struct build_options {
     struct common_options common;
     struct modelgen_options modelgen;
     const char *explain;   /* NULL: the usual summary */
+    const char *also;      /* NULL: no other recording */
     const char *block_log; /* NULL: the recording's own requests to disks */
     bool list_passes;      /* and build nothing */
     bool list_evidence;    /* the same */
@@ -65,6 +68,10 @@ static const struct argp_option options_list[] = {
      "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
      "recording, or from the text NAME of ftrace's blk tracer, its block events or blkparse; clock "
      "and threads may be others",
+     1},
+    {"also", KEY_ALSO, "DIR", 0,
+     "another recording of the program, with its model and another number of threads: tells the "
+     "rules that one run cannot",
      1},
     {"list-passes", KEY_LIST_PASSES, NULL, 0,
      "list the passes that make a model of a recording, in order, and build none", 2},
@@ -104,6 +111,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_BLKTRACE:
         options->block_log = argument;
+        return 0;
+    case KEY_ALSO:
+        options->also = argument;
         return 0;
     case KEY_LIST_PASSES:
         options->list_passes = true;
@@ -150,6 +160,7 @@ static const struct argp build_argp = {
         "  persik build-model --explain queue\n"
         "  persik build-model --explain worker_run\n"
         "  persik build-model --blktrace sda\n"
+        "  persik build-model -i with-4-threads --also with-2-threads\n"
         "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
         "  persik build-model --without worker_mailboxes\n",
     .children = children,
@@ -520,6 +531,8 @@ static int check_and_save(const struct build_options *options, const struct reco
         status = check_untraced(model, own_run, error);
     if (status == 0)
         status = compare_one_core(model, own_run, error);
+    if (status == 0 && options->also)
+        status = other_run_apply(model, options->also, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)

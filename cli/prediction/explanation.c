@@ -268,6 +268,8 @@ static void explain_pool(const struct model *model, const struct decision_log *d
     if (pool->confidence > 0)
         printf(", confidence %.0f %%", 100 * pool->confidence);
     printf("%s%s\n", pool->rule && *pool->rule ? ": " : "", pool->rule ? pool->rule : "");
+    if (pool->uncounted && *pool->uncounted)
+        printf("threads     may be others than --threads counts: %s\n", pool->uncounted);
     if (pool->one_thread && *pool->one_thread)
         printf("one thread  goes another way: %s\n", pool->one_thread);
     print_decisions(decisions, (const char *const *)&pool->name, 1);

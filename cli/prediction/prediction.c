@@ -121,8 +121,11 @@ static char *refuse_busier(const struct model *model, const struct prediction *p
 
 static int simulate(const struct model *model, const struct sim_config *base,
                     const int *own_threads, struct prediction *prediction, struct error *error) {
-    prediction->no_figures =
-        refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
+    if (prediction->threads->all > 0)
+        prediction->no_figures = refusal_of_count(model);
+    if (!prediction->no_figures)
+        prediction->no_figures =
+            refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
     if (!prediction->no_figures) {
         struct sim_config config = *base;
         config.pool_threads = prediction->pool_threads;
@@ -132,6 +135,9 @@ static int simulate(const struct model *model, const struct sim_config *base,
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
+        if (!prediction->no_figures)
+            prediction->no_figures =
+                refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
         const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
         if (!prediction->no_figures)
             prediction->no_figures = refuse_busier(model, prediction);

@@ -9,6 +9,9 @@
 /* Of the operations on objects, and of the items of a queue. */
 #define MOST_STALLED 0.01
 #define MOST_LEFT    0.01
+/* More of a total's CPU time than that are no caches and no spinning that a thread more would
+ * bring. */
+#define MOST_DONE 1.5
 /* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
 #define LEAST_DONE 0.9
 
@@ -40,6 +43,45 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                                  pool->name, pool->one_thread, pool->name);
     }
     return NULL;
+}
+
+char *refusal_of_count(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        if (pool->scales && pool->uncounted && *pool->uncounted)
+            return memory_format("%s: whether its threads are what --threads counts is unknown: "
+                                 "%s: give --threads %s=N, or --partition %s=RULE if they are",
+                                 pool->name, pool->uncounted, pool->name, pool->name);
+    }
+    return NULL;
+}
+
+/* Is all work that follows the threads a total, and does nothing else make them compute? */
+static bool is_total(const struct model *model) {
+    bool any = false;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].spins || model->objects[o].kind == OBJECT_SPIN)
+            return false;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        any |= pool->scales;
+        if (pool->awake || pool->per_task ||
+            (pool->scales && pool->partition != PARTITION_SHARED &&
+             pool->partition != PARTITION_FIXED))
+            return false;
+    }
+    return any;
+}
+
+char *refusal_of_growth(const struct model *model, const struct sim_result *result,
+                        double recorded_cpu_ns) {
+    double grown = result->cpu_ns.mean / recorded_cpu_ns;
+    if (result->regime != REGIME_ENDING || result->offered_hz > 0 || result->clients > 0 ||
+        !(grown > MOST_DONE) || !is_total(model))
+        return NULL;
+    return memory_format("the threads share a total, but would compute %.1f times as long as "
+                         "recorded: the model does not tell how it is handed out",
+                         grown);
 }
 
 bool refusal_is_due(const struct sim_result *result) {

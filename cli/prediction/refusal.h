@@ -16,6 +16,16 @@
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores);
 
+/* The same where a number of threads was asked for by --threads N: why that need not be the number
+ * of a pool's. */
+char *refusal_of_count(const struct model *model);
+
+/* The same of a run whose threads computed much more than the recorded ones, for `recorded_cpu_ns`
+ * (NaN: not known), though all pools have parts of a total by their rules: the model contradicts
+ * them. */
+char *refusal_of_growth(const struct model *model, const struct sim_result *result,
+                        double recorded_cpu_ns);
+
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 

@@ -161,9 +161,19 @@ static double unknown_share(const struct model *model) {
     return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
 }
 
+/* By how much the model misses the runs without probes, which are what it predicts, beyond what
+ * runs differ by: that is no odd run. Not where others had the cores, or a quota held the program
+ * back. */
+static double miss_beyond_chance(const struct model *model) {
+    double missed = miss(model, "without probes") - model->cpu_spread;
+    bool disturbed = model->foreign_share > 0 || model->throttled_share > 0;
+    return !disturbed && missed > 0 ? missed : 0;
+}
+
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
     struct uncertainty sure = *uncertainty;
-    sure.self_check = fmax(uncertainty->self_check - unknown_share(model), 0);
+    sure.self_check = fmax(uncertainty->self_check, miss_beyond_chance(model));
+    sure.self_check = fmax(sure.self_check - unknown_share(model), 0);
     if (uncertainty_share(&sure) < WIDEST)
         return NULL;
     const struct {

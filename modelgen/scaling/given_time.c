@@ -1,7 +1,10 @@
 #include "modelgen/scaling/given_time.h"
 
+#include <math.h>
+
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/evidence.h"
+#include "modelgen/threads/command_numbers.h"
 
 /* When the first of the pool's threads began, and when the first and the last one ended. */
 struct lives {
@@ -38,4 +41,23 @@ double given_time_of(const struct trace *trace, const struct thread_pool *pool) 
         if (trace_op(at.event) == OP_SLEEP && ends(at.event, &lives))
             return (double)at.event->duration_ns;
     return 0;
+}
+
+/* What a program takes besides the time that it was given. */
+#define LONGEST_REST_NS 5e7
+#define LONGEST_REST    0.02
+
+static bool took(double run_ns, double given_ns) {
+    return run_ns >= given_ns && run_ns <= given_ns * (1 + LONGEST_REST) + LONGEST_REST_NS;
+}
+
+double given_time_named(const struct trace_meta *meta) {
+    double given_ns = floor((double)meta->run_ns / 1e9) * 1e9;
+    if (given_ns <= 0 || meta->n_untraced == 0 || !took((double)meta->run_ns, given_ns) ||
+        !command_names_number(meta, (int)(given_ns / 1e9)))
+        return 0;
+    for (size_t i = 0; i < meta->n_untraced; i++)
+        if (!took((double)meta->untraced[i].run_ns, given_ns))
+            return 0;
+    return given_ns;
 }

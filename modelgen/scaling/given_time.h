@@ -9,4 +9,8 @@
 /* For how long that thread slept, ns; 0: the pool's threads do not end by such a sleep. */
 double given_time_of(const struct trace *trace, const struct thread_pool *pool);
 
+/* Where nobody is seen to sleep: the seconds that the command names and every run took, ns; 0: it
+ * names none of that. */
+double given_time_named(const struct trace_meta *meta);
+
 #endif

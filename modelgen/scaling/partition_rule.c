@@ -429,6 +429,11 @@ static void decide_from_trace(const struct subject *subject, const char *without
                           rule_texts[PARTITION_FIXED], without, found->total));
         return;
     }
+    double named_ns = given_time_named(&subject->trace->meta);
+    if (named_ns > 0) {
+        decide_given_time(model, subject->pool, named_ns);
+        return;
+    }
     char *seen =
         found->equal && !found->uneven && found->total > pool->profiled_threads
             ? memory_format("%.0f rounds in each of %d threads, of a total or each "

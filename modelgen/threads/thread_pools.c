@@ -13,6 +13,7 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/threads/alive_limit.h"
+#include "modelgen/threads/command_numbers.h"
 #include "modelgen/threads/pipeline_stages.h"
 #include "modelgen/threads/task_threads.h"
 
@@ -372,6 +373,14 @@ static void find_trees(const struct trace *trace, struct thread_pools *pools) {
             pools->pools[p].why = "its threads make each other, each for a part of its work";
 }
 
+/* A thread alone may be a helper, whatever the thread count is, or the one that was made where its
+ * creator works along or there are no more cores. */
+static void doubt_lone_thread(const struct trace_meta *meta, struct thread_pool *pool) {
+    bool is_usual = pool->team && pool->team->is_default;
+    if (pool->size == 1 && !is_usual && !command_names_number(meta, 1))
+        pool->uncounted = "it was one thread, and the command names no 1";
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
  * those as large as the one that computes most, of those with more than one thread if there are
@@ -384,6 +393,8 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
+    if (pools->guessed && busiest != MODEL_NONE)
+        doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
     for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
         const struct told *first = &told[busiest];
         decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],

@@ -78,6 +78,37 @@ static void an_unknown_rule_gives_no_figure_for_other_threads(void **state) {
     model_free(model);
 }
 
+static void a_lone_thread_that_need_not_be_counted_gets_no_figure(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 1, true);
+    assert_null(refusal_of_count(model));
+    model->pools[pool].uncounted = memory_strdup("it was one thread");
+    char *reason = refusal_of_count(model);
+    assert_non_null(reason);
+    assert_non_null(strstr(reason, "it was one thread"));
+    free(reason);
+    model->pools[pool].scales = false; /* --threads means others */
+    assert_null(refusal_of_count(model));
+    model_free(model);
+}
+
+static void a_total_that_grows_with_its_threads_gets_no_figure(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    model->pools[pool].partition = PARTITION_SHARED;
+    const struct sim_result result = {.regime = REGIME_ENDING, .cpu_ns = {2e9, 0}};
+    char *reason = refusal_of_growth(model, &result, 1e9);
+    assert_non_null(reason);
+    free(reason);
+    assert_null(refusal_of_growth(model, &result, 1.9e9)); /* caches may cost as much */
+    assert_null(refusal_of_growth(model, &result, NAN));
+    model->pools[pool].partition = PARTITION_PERTHREAD;
+    assert_null(refusal_of_growth(model, &result, 1e9));
+    model_free(model);
+}
+
 static void one_thread_that_goes_another_way_gets_no_figure(void **state) {
     (void)state;
     struct model *model = build_model(2);
@@ -181,6 +212,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
+        cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
+        cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),
         cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
         cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),

@@ -1,0 +1,201 @@
+#!/bin/bash
+# What persik makes of kinds of programs: every case is recorded once, predicted for threads {1,2,4,8} x cores {1,2}
+# and compared with real runs. Prints a table in Markdown; docs/kinds.md has one.
+#
+# usage: bench/kinds.sh [--table] [CASE...]         (names; default all)
+#        KINDS=FOLDER bench/kinds.sh ...            (cases that are sources; default tests/programs)
+#        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list)
+#
+# A case is a C or C++ source with three comment lines at its top:
+#   KIND...: the kind of program, in words
+#   BUILD:   the command that makes it, run beside a copy of the source
+#   RUN:     "persik profile -- COMMAND 2; ... -- COMMAND {threads}": with how many threads it is recorded,
+#            and its command
+# or a line of a list, which says at its top what it has. Packages that are not installed are unpacked into
+# bench/scratch/kinds/debian: nothing of the system is changed.
+#
+# Everything is kept in bench/scratch/kinds/CASE: the recording, its model, and each real run as a line of
+# runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
+# goes on where it was. --table measures nothing and builds the models anew.
+# $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
+# no further run begins. $RECORD_ONLY: no real runs; $PREPARE_ONLY: no
+# recordings either.
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+cases=${KINDS:-$root/tests/programs}
+kept=$work/kinds
+runs=${RUNS:-3}
+longest=120 # s that a run or a recording may take
+wrong=0.15 # of the measured time: a figure that is off by more is wrong
+
+# The text of a comment line of a case: header FILE LABEL.
+header() { sed -n "1,6s|^[/ ]*[/*]* *$2[^:]*: *||p" "$1" | head -n 1 | sed 's| *\*/ *$||'; }
+
+# Sets `threads` (it is recorded with so many), `command`, with {threads}, and `settings`, its environment.
+settings=()
+read_source_case() {
+    local file=$1 name=$2 line text
+    line=$(header "$file" RUN)
+    threads=$(sed -En "s#^[^;]*(/$name +|OMP_NUM_THREADS=)([0-9]+).*#\\2#p" <<<"$line")
+    text=$(sed -n 's#.*-- \([^;]*{threads}[^;]*\).*#\1#p' <<<"$line")
+    [ -n "$text" ] || text=$(sed -En "s#^[^;]*-- (\./$name) [0-9]+(( [^ ;]+)*).*#\\1 {threads}\\2#p" <<<"$line")
+    read -ra command <<<"${text:-./$name {threads\}}"
+    threads=${threads:-4}
+}
+
+# The same, and `packages` and `input`.
+read_listed_case() {
+    local text
+    IFS='|' read -r _ _ packages input text < <(grep "^$1 |" "$cases" | sed 's/ *| */|/g')
+    read -ra command <<<"$text"
+    settings=()
+    while [[ ${command[0]} == *=* ]]; do
+        settings+=("${command[0]}")
+        command=("${command[@]:1}")
+    done
+    threads=4
+}
+
+read_case() { if [ -d "$cases" ]; then read_source_case "$cases"/"$1".c* "$1"; else read_listed_case "$1"; fi; }
+
+compile() {
+    local file=$1 name=$2 folder=$kept/$2 build
+    [ -x "$folder/$name" ] && [ "$folder/$name" -nt "$file" ] && return
+    mkdir -p "$folder"
+    cp "$(dirname "$file")"/*.{c,cpp,h} "$folder" 2>/dev/null || true
+    build=$(header "$file" BUILD | sed 's|   *(.*||')
+    (cd "$folder" && PWD=$folder eval "$build") >"$folder/build.log" 2>&1
+}
+
+# Unpacks what the system has not, with all that it needs: unpack PACKAGE...
+unpack() {
+    local archives=$debian.archives archive
+    [ ! -e "$archives/$*" ] || return 0
+    mkdir -p "$archives/partial" "$debian"
+    apt-get install -y -q --download-only --no-install-recommends -o Debug::NoLocking=true \
+        -o Dir::Cache::archives="$archives" "$@" || return 1
+    for archive in "$archives"/*.deb; do
+        [ ! -e "$archive" ] || dpkg -x "$archive" "$debian" || return 1
+        rm -f "$archive"
+    done
+    touch "$archives/$*"
+}
+
+# The programs and libraries that were unpacked are found before the system's.
+use_unpacked() {
+    local libraries
+    libraries=$(find "$debian/usr/lib" "$debian/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | tr '\n' ':')
+    export LD_LIBRARY_PATH=$libraries${system_libraries:-}
+    export PATH=$debian/usr/bin:$debian/usr/sbin:$debian/usr/games:$system_path
+}
+
+# Makes the case's folder with its input, once.
+prepare_listed_case() {
+    local name=$1 folder=$kept/$1 words
+    read -ra words <<<"$packages"
+    unpack "${words[@]}" >"$debian.log" 2>&1 || return 1
+    use_unpacked
+    [ ! -e "$folder/ready" ] || return 0
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    (cd "$folder" && eval "$input") >"$folder/build.log" 2>&1 && touch "$folder/ready"
+}
+
+prepare_case() { if [ -d "$cases" ]; then compile "$cases"/"$1".c* "$1"; else prepare_listed_case "$1"; fi; }
+
+# What was built from, newer than which a recording must be.
+program_of() { if [ -d "$cases" ]; then echo "$kept/$1/$1"; else echo "$kept/$1/ready"; fi; }
+
+# In the case's folder: a command with its environment, its output in run.stdout.
+run_here() { timeout -k 5 "$longest" env "${settings[@]//'{threads}'/$n}" "$@" >run.stdout 2>run.stderr; }
+
+# Is there output? A program that ends at once has not been measured.
+has_output() { [ -d "$cases" ] || [ -n "$(find "$1" -maxdepth 1 \( -name 'out*' -o -name run.stdout \) -size +0)" ]; }
+
+record_case() {
+    local name=$1 folder=$kept/$1 n=$threads
+    [ -s "$folder/data/model.json" ] && [ "$folder/data/model.json" -nt "$(program_of "$name")" ] && return
+    with_threads "$n"
+    say "$name: recorded with $n threads"
+    # A model that stands still in its own run is one, too: it is refused.
+    (cd "$folder" && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure -o data.new -- "${concrete[@]}" && cat run.stderr &&
+        { "$persik" build-model -i data.new || [ -s data.new/model.json ]; } &&
+        rm -rf data && mv data.new data) >"$folder/data.log" 2>&1 ||
+        say "$name: no model: see ${folder#"$root"/}/data.log and run.stderr"
+}
+
+# One real run: its line goes to runs.csv.
+run_once() {
+    local folder=$1 round=$2 n=$3 cores=$4 start end status=0
+    grep -q "^$round,$n,$cores," "$folder/runs.csv" 2>/dev/null && return
+    [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "time is up: run it again to go on"
+    with_threads "$n"
+    rm -rf "$folder"/out*
+    start=$EPOCHREALTIME
+    (cd "$folder" && run_here taskset -c "0-$((cores - 1))" "${concrete[@]}") || status=$?
+    end=$EPOCHREALTIME
+    if [ "$status" -ge 124 ] || ! has_output "$folder"; then
+        say "${folder##*/}: a run with $n threads failed: status $status"
+        return
+    fi
+    echo "$round,$n,$cores,$(number %.6f "${end/,/.} - ${start/,/.}")" >>"$folder/runs.csv"
+}
+
+measure_case() {
+    local folder=$kept/$1 round n cores
+    for ((round = 1; round <= runs; round++)); do
+        for n in 1 2 4 8; do
+            for cores in 1 2; do run_once "$folder" "$round" "$n" "$cores"; done
+        done
+    done
+}
+
+# threads,cores,median of the real runs in s
+medians() {
+    sort -t , -k 2,2n -k 3,3n -k 4,4g "$1" | awk -F , '
+        function out() { if (n) print key "," t[int((n + 1) / 2)] }
+        { k = $2 "," $3 }
+        k != key { out(); key = k; n = 0 }
+        { t[++n] = $4 }
+        END { out() }'
+}
+
+# threads,cores,prediction in s or "-",half of its interval in s,cause of no figure
+predictions() {
+    "$persik" predict -i "$1" --threads 1,2,4,8 --cores 1,2 --format json 2>/dev/null |
+        jq -r '.configurations[] | [.threads, .cores, if .run_ns then .run_ns / 1e9 else "-" end,
+            (.run_ns_half_width // 0) / 1e9, ((.no_figures // "") | gsub("[,|]"; ";"))] | map(tostring) | join(",")'
+}
+
+# The row of a case.
+row() {
+    local name=$1 folder=$kept/$1
+    [ -s "$folder/data/model.json" ] && [ -s "$folder/runs.csv" ] || {
+        echo "| $name | no model, or not run |"
+        return
+    }
+    predictions "$folder/data" >"$folder/predicted.csv" || true
+    medians "$folder/runs.csv" >"$folder/measured.csv"
+    awk -F , -v name="$name" -v threads="$threads" -v wrong="$wrong" '
+        NR == FNR { real[$1 "," $2] = $3; next }
+        ($1 "," $2) in real {
+            all++
+            if ($3 == "-") { refused++; cause = $5; next }
+            e = $3 / real[$1 "," $2] - 1
+            abs = e < 0 ? -e : e
+            inside = abs <= $4 / real[$1 "," $2]
+            sum += abs; known++
+            if (abs > (worst < 0 ? -worst : worst)) worst = e
+            off += abs > wrong
+            unsaid += abs > wrong && !inside
+        }
+        END {
+            verdict = !known ? "refused" : !refused ? "known" : known " of " all " known"
+            printf "| %s | %d | %s | %s | %s | %d | %d | %s |\n", name, threads, verdict,
+                known ? sprintf("%.1f %%", 100 * sum / known) : "-",
+                known ? sprintf("%+.1f %%", 100 * worst) : "-", off, unsaid, cause
+        }' "$folder/measured.csv" "$folder/predicted.csv"
+}
+

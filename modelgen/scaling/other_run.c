@@ -1,0 +1,73 @@
+#include "modelgen/scaling/other_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/notes.h"
+#include "modelgen/scaling/partition_rule.h"
+
+/* CPU time of equal work differs by so much from run to run, where runs are short or others compute
+ * beside them. Both rules are told apart all the same: at the least, one thread's work is half of
+ * that of two. */
+#define SAME_WORK 0.2
+/* The user's word is certain; two runs could agree by chance. */
+#define RUNS_CONFIDENCE 0.9
+
+static bool is_same(double one, double other) {
+    return fabs(log(one / other)) <= log1p(SAME_WORK);
+}
+
+enum partition other_run_rule(struct pool_seen one, struct pool_seen other) {
+    if (one.threads == other.threads || one.cpu_ns <= 0 || other.cpu_ns <= 0)
+        return PARTITION_UNKNOWN;
+    bool total = is_same(one.cpu_ns, other.cpu_ns);
+    bool own = is_same(one.cpu_ns / one.threads, other.cpu_ns / other.threads);
+    if (total == own)
+        return PARTITION_UNKNOWN;
+    return total ? PARTITION_FIXED : PARTITION_PERTHREAD;
+}
+
+/* The note that its rule is not known, which is no longer true. */
+static void drop_note(struct model *model, const struct pool *pool) {
+    char *note = memory_format("%s: %s", pool->name, pool->rule ? pool->rule : "");
+    size_t kept = 0;
+    for (size_t i = 0; i < model->n_notes; i++) {
+        if (strcmp(model->notes[i], note) == 0)
+            free(model->notes[i]);
+        else
+            model->notes[kept++] = model->notes[i];
+    }
+    model->n_notes = kept;
+    free(note);
+}
+
+static char *runs_text(const char *what, struct pool_seen recorded, struct pool_seen other) {
+    return memory_format("%s (%d threads computed %.3g s, %d of another recording %.3g s)", what,
+                         recorded.threads, recorded.cpu_ns / 1e9, other.threads,
+                         other.cpu_ns / 1e9);
+}
+
+int other_run_tells(struct model *model, int p, struct pool_seen recorded, struct pool_seen other) {
+    struct pool *pool = &model->pools[p];
+    enum partition rule = other_run_rule(recorded, other);
+    drop_note(model, pool);
+    struct error unfit; /* some pools cannot follow a rule */
+    if (rule != PARTITION_UNKNOWN && partition_rule_change(model, p, rule, &unfit) == 0) {
+        free(pool->rule);
+        pool->rule = runs_text(rule == PARTITION_FIXED ? "splits a fixed total among its threads"
+                                                       : "each thread does the same work",
+                               recorded, other);
+        pool->confidence = RUNS_CONFIDENCE;
+        return 1;
+    }
+    free(pool->rule);
+    char *unknown = memory_format("unknown: give --partition %s=shared|fixed|perthread; neither a "
+                                  "total nor each thread's own",
+                                  pool->name);
+    pool->rule = runs_text(unknown, recorded, other);
+    free(unknown);
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+    return 0;
+}

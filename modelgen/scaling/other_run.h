@@ -1,0 +1,24 @@
+/* What another run of the program, with another number of threads, tells of a pool whose rule one
+ * run cannot tell. */
+#ifndef PERSIK_MODELGEN_SCALING_OTHER_RUN_H
+#define PERSIK_MODELGEN_SCALING_OTHER_RUN_H
+
+#include "formats/model.h"
+
+/* A pool in one run. */
+struct pool_seen {
+    int threads;
+    double cpu_ns; /* of all its threads */
+};
+
+/* PARTITION_FIXED where the threads of both runs computed the same in all, PARTITION_PERTHREAD
+ * where each thread computed the same; else PARTITION_UNKNOWN, as for pools of one size or without
+ * computation. */
+enum partition other_run_rule(struct pool_seen one, struct pool_seen other);
+
+/* Gives the pool, whose rule is PARTITION_UNKNOWN, the rule that the runs tell, or says in its rule
+ * that they tell none: `recorded` is the model's own run. 0 or 1: it has a rule now. */
+int other_run_tells(struct model *model, int pool, struct pool_seen recorded,
+                    struct pool_seen other);
+
+#endif

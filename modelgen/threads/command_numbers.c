@@ -1,0 +1,22 @@
+#include "modelgen/threads/command_numbers.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_in(const char *argument, int number) {
+    size_t length = strlen(argument);
+    if (length > 1 && argument[length - 1] == 's') /* seconds */
+        length--;
+    const char *digits = argument + length;
+    while (digits > argument && isdigit((unsigned char)digits[-1]))
+        digits--;
+    return isdigit((unsigned char)*digits) && strtol(digits, NULL, 10) == number;
+}
+
+bool command_names_number(const struct trace_meta *meta, int number) {
+    for (int i = 1; i < meta->n_args; i++)
+        if (ends_in(meta->args[i], number))
+            return true;
+    return false;
+}

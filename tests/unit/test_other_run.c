@@ -1,0 +1,48 @@
+/* What two recordings with different numbers of threads tell of a pool's rule. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/scaling/other_run.h"
+
+static const struct pool_seen four = {4, 8e9};
+
+static void the_same_in_all_is_a_total(void **state) {
+    (void)state;
+    assert_int_equal(other_run_rule(four, (struct pool_seen){1, 7.5e9}), PARTITION_FIXED);
+    assert_int_equal(other_run_rule(four, (struct pool_seen){2, 9e9}), PARTITION_FIXED);
+}
+
+static void the_same_for_each_is_their_own(void **state) {
+    (void)state;
+    assert_int_equal(other_run_rule(four, (struct pool_seen){1, 2.1e9}), PARTITION_PERTHREAD);
+    assert_int_equal(other_run_rule(four, (struct pool_seen){8, 15e9}), PARTITION_PERTHREAD);
+}
+
+static void what_is_neither_is_unknown(void **state) {
+    (void)state;
+    assert_int_equal(other_run_rule(four, (struct pool_seen){1, 4e9}), PARTITION_UNKNOWN);
+    assert_int_equal(other_run_rule(four, (struct pool_seen){2, 20e9}), PARTITION_UNKNOWN);
+}
+
+static void runs_that_can_tell_nothing_tell_nothing(void **state) {
+    (void)state;
+    assert_int_equal(other_run_rule(four, (struct pool_seen){4, 8e9}), PARTITION_UNKNOWN);
+    assert_int_equal(other_run_rule(four, (struct pool_seen){2, 0}), PARTITION_UNKNOWN);
+    /* 4 or 5 threads: a total and each thread's own are too near to be told apart */
+    assert_int_equal(other_run_rule(four, (struct pool_seen){5, 9e9}), PARTITION_UNKNOWN);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_in_all_is_a_total),
+        cmocka_unit_test(the_same_for_each_is_their_own),
+        cmocka_unit_test(what_is_neither_is_unknown),
+        cmocka_unit_test(runs_that_can_tell_nothing_tell_nothing),
+    };
+    return cmocka_run_group_tests_name("other run", tests, NULL, NULL);
+}
