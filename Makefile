@@ -26,11 +26,12 @@ SAN         := $(SAN_$(VARIANT))
 
 WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
-CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN)
+# EXTRA_CFLAGS, EXTRA_LDFLAGS: whoever packages persik has flags of his own.
+CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN) $(EXTRA_CFLAGS)
 # Stacks are for a few calls; sanitizers take more of them.
 FRAMES_release := -Wframe-larger-than=16384
-LDFLAGS  := $(SAN)
-LDLIBS   := -ljansson -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
+LDFLAGS  := $(SAN) $(EXTRA_LDFLAGS)
+LDLIBS   := -ljansson -liberty -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
 
 # Clang's headers are third-party: -isystem keeps their warnings out of our -Werror.
@@ -42,14 +43,16 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base critical-path debuginfo html host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
+STAGES    := base critical-path debuginfo html host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator library tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)
 PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
-SIM_SRC   := $(wildcard base/*.c model/*.c formats/model*.c formats/json_input.c \
-                        simulator/*.c)
+SIM_SRC   := base/error.c base/memory.c base/output.c base/path.c base/room.c \
+             $(wildcard model/*.c formats/model*.c simulator/*.c library/*.c) formats/json_input.c
+SIM_LIBS  := -ljansson -lgsl -lgslcblas -lm -lpthread
+SONAME    := libpersiksim.so.0
 CLI_SRC   := $(wildcard cli/*/*.c)
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
@@ -60,14 +63,15 @@ SAMPLE_SRC := $(wildcard samples/*/*.c)
 CORPUS_C  := $(wildcard tests/monitors/*.c tests/monitors/*.cpp)
 CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
-MAN       := $(wildcard docs/man/*.1)
+MAN1      := $(wildcard docs/man/*.1)
+MAN3      := $(wildcard docs/man/*.3)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
 READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
-SIM_OBJ   := $(SIM_SRC:%.c=$(B)/%.o)
+SIM_OBJ   := $(SIM_SRC:%.c=$(B)/pic/%.o)
 CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
 READER_OBJ := $(READER_SRC:%.c=$(B)/%.o)
 FUZZ_OBJ  := $(FUZZ_SRC:%.c=$(B)/%.o)
@@ -77,10 +81,13 @@ TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
 .PHONY: all help tests mutators fuzzers samples monitors demo bench docs check check-asan check-ubsan check-tsan \
-        install uninstall format format-check tidy tidy-quick compile_commands.json clean
+        products install install-command install-library uninstall deb format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
-all: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze samples ## everything
+COMPLETION := $(addprefix $(B)/completion/,persik _persik persik.fish)
+PRODUCTS  := $(addprefix $(B)/,persik libpersik-probe.so persik-analyze libpersiksim.so libpersiksim.a)
+products: $(PRODUCTS) $(COMPLETION) # what is installed
+all: products samples ## everything
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
@@ -92,11 +99,16 @@ $(B)/%.o: %.c
 	@echo "CC    $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(FRAMES_$(VARIANT)) -MMD -MP -c $< -o $@
 
-$(B)/cli/main.o: CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
-$(B)/cli/main.o: Makefile
+$(B)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "PIC   $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -MMD -MP -c $< -o $@
+
+KNOW_VERSION := $(addprefix $(B)/,cli/main.o library/simulate.o pic/library/simulate.o)
+$(KNOW_VERSION): CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
+$(KNOW_VERSION): Makefile
 
 $(B)/libpersik.a: $(LIB_OBJ)
-$(B)/libpersiksim.a: $(SIM_OBJ)
 $(B)/libpersik-cli.a: $(CLI_OBJ)
 $(B)/%.a:
 	@echo "AR    $@"
@@ -107,6 +119,31 @@ $(B)/%.a:
 $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 	@echo "LINK  $@"
 	@$(CC) -no-pie $(LDFLAGS) $^ $(LDLIBS:-lcapstone=-l:libcapstone.a) -o $@
+
+# Programs that were linked with it load it by its soname, those to be linked find it without.
+$(B)/libpersiksim.so: $(SIM_OBJ) library/persiksim.map
+	@echo "LIB   $@"
+	@$(CC) -shared $(LDFLAGS) $(SIM_OBJ) -Wl,-soname,$(SONAME) -Wl,--version-script=library/persiksim.map \
+	    -Wl,-z,defs -Wl,--as-needed $(SIM_LIBS) -o $@
+	@ln -sf libpersiksim.so $(B)/$(SONAME)
+
+# One object, so that here, too, only the public names can be linked with.
+$(B)/libpersiksim.a: $(SIM_OBJ)
+	@echo "AR    $@"
+	@$(LD) -r $^ -o $(B)/pic/persiksim.o
+	@objcopy --wildcard --keep-global-symbol='persik_*' $(B)/pic/persiksim.o
+	@rm -f $@; $(AR) rcs $@ $(B)/pic/persiksim.o
+
+# What can be completed is the same text for each shell; fish has it in quotes, for sh.
+$(B)/completion/persik: cli/completion/words.sh cli/completion/bash.sh
+	@mkdir -p $(@D)
+	@cat $^ >$@
+$(B)/completion/_persik: cli/completion/words.sh cli/completion/zsh.sh
+	@mkdir -p $(@D)
+	@{ echo '#compdef persik'; cat $^; } >$@
+$(B)/completion/persik.fish: cli/completion/words.sh cli/completion/fish.fish
+	@mkdir -p $(@D)
+	@{ printf "set -g __persik_words '"; sed "s/[\\\\']/\\\\&/g" $<; echo "'"; cat cli/completion/fish.fish; } >$@
 
 # Injected into other people's programs: no sanitizer, few dependencies, only the interposed names
 # visible. No vector registers: programs that call with a misaligned stack (hand-written assembly) get
@@ -125,7 +162,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/,base/log.o base/memory.o base/output.o base/path.o \
-    base/printable.o debuginfo/files.o debuginfo/reason.o)
+    base/fold.o base/printable.o debuginfo/files.o debuginfo/reason.o)
 	@echo "LINK  $@"
 	@$(CXX) $^ -o $@ $(CXXLIBS)
 
@@ -206,7 +243,7 @@ docs: ## pictures of the folders and of the passes, made from the code: build/do
 
 # ---- source checks ----
 
-C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli cli/*)) $(wildcard tracer/probe/*.[ch]) \
+C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli cli/*)) $(wildcard tracer/probe/*.[ch] library/examples/*.c) \
              $(wildcard tests/unit/*.[ch]) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
@@ -244,31 +281,61 @@ tidy-quick: compile_commands.json ## without clang-analyzer: a minute or two
 
 # ---- install ----
 
-DEST := $(DESTDIR)$(PREFIX)
+# LIBDIR is where libpersiksim goes; what belongs to the command alone is beside it, in lib/persik.
+LIBDIR ?= $(PREFIX)/lib
+DEST   := $(DESTDIR)$(PREFIX)
+DESTLIB := $(DESTDIR)$(LIBDIR)
+COMPLETIONS := bash-completion/completions/persik zsh/site-functions/_persik fish/vendor_completions.d/persik.fish
 
-install: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze ## PREFIX=/usr/local
-	install -d $(DEST)/bin $(DEST)/lib/persik $(DEST)/share/man/man1 \
-	    $(addprefix $(DEST)/include/persik/,base host model formats simulator) \
-	    $(DEST)/share/bash-completion/completions
+# The functions that a manual page is about: what its NAME says.
+names_in = sed -n '/^\.SH NAME/,/\\-/ { s/\\-.*//; s/[, ]/\n/g; p }' $(1) | grep '^persik_'
+
+install: install-command install-library ## PREFIX=/usr/local
+
+install-command: $(B)/persik $(B)/libpersik-probe.so $(B)/persik-analyze $(COMPLETION)
+	install -d $(DEST)/bin $(DEST)/lib/persik $(DEST)/share/man/man1 $(dir $(COMPLETIONS:%=$(DEST)/share/%))
 	install -m 755 $(B)/persik $(DEST)/bin/persik
 	install -m 755 $(B)/persik-analyze $(DEST)/lib/persik/persik-analyze
 	install -m 644 $(B)/libpersik-probe.so $(DEST)/lib/persik/libpersik-probe.so
-	install -m 644 $(B)/libpersiksim.a $(DEST)/lib/libpersiksim.a
-	install -m 644 simulator/simulator.h $(DEST)/include/persik/simulator/simulator.h
-	install -m 644 base/error.h $(DEST)/include/persik/base/error.h
-	install -m 644 host/pace.h $(DEST)/include/persik/host/pace.h
-	install -m 644 model/partition.h model/refill.h $(DEST)/include/persik/model/
-	install -m 644 formats/model.h $(DEST)/include/persik/formats/model.h
-	install -m 644 $(MAN) $(DEST)/share/man/man1
-	install -m 644 cli/completion.bash $(DEST)/share/bash-completion/completions/persik
+	install -m 644 $(MAN1) $(DEST)/share/man/man1
+	install -m 644 $(B)/completion/persik $(DEST)/share/bash-completion/completions/persik
+	install -m 644 $(B)/completion/_persik $(DEST)/share/zsh/site-functions/_persik
+	install -m 644 $(B)/completion/persik.fish $(DEST)/share/fish/vendor_completions.d/persik.fish
+
+install-library: $(B)/libpersiksim.so $(B)/libpersiksim.a
+	install -d $(DEST)/include $(DESTLIB)/pkgconfig $(DEST)/share/man/man3
+	install -m 644 $(B)/libpersiksim.so $(DESTLIB)/libpersiksim.so.$(VERSION)
+	ln -sf libpersiksim.so.$(VERSION) $(DESTLIB)/$(SONAME)
+	ln -sf $(SONAME) $(DESTLIB)/libpersiksim.so
+	install -m 644 $(B)/libpersiksim.a $(DESTLIB)/libpersiksim.a
+	install -m 644 library/persiksim.h $(DEST)/include/persiksim.h
+	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(VERSION)|' library/persiksim.pc.in \
+	    >$(DESTLIB)/pkgconfig/persiksim.pc
+	install -m 644 $(MAN3) $(DEST)/share/man/man3
+	for page in $(notdir $(MAN3)); do \
+	    $(call names_in,docs/man/$$page) | while read -r name; do \
+	        [ -e $(DEST)/share/man/man3/$$name.3 ] || ln -s $$page $(DEST)/share/man/man3/$$name.3; \
+	    done; \
+	done
 
 uninstall: ## removes what install put there
-	rm -f $(DEST)/bin/persik $(DEST)/lib/libpersiksim.a \
-	    $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(MAN)) \
-	    $(DEST)/share/bash-completion/completions/persik
-	rm -rf $(DEST)/lib/persik $(DEST)/include/persik
+	rm -f $(DEST)/bin/persik $(DESTLIB)/libpersiksim.* $(DESTLIB)/pkgconfig/persiksim.pc $(DEST)/include/persiksim.h \
+	    $(MAN1:docs/man/%=$(DEST)/share/man/man1/%) $(MAN3:docs/man/%=$(DEST)/share/man/man3/%) \
+	    $(COMPLETIONS:%=$(DEST)/share/%)
+	for name in $$($(call names_in,$(MAN3))); do rm -f $(DEST)/share/man/man3/$$name.3; done
+	rm -rf $(DEST)/lib/persik
+
+# In a copy of what git knows, so that nothing is left among the sources.
+DEB := build/deb/persik-$(VERSION)
+deb: ## Debian packages, in build/deb; bench/package.sh tries them in a fresh Debian
+	@sh ./install-deps.sh
+	@rm -rf build/deb && mkdir -p $(DEB)
+	@git ls-files -z | xargs -0 cp --parents -t $(DEB)
+	@cd $(DEB) && DEB_BUILD_OPTIONS=parallel=$(JOBS) dpkg-buildpackage -b -us -uc
+	@lintian --fail-on error,warning build/deb/persik_$(VERSION)_*.changes
+	@ls build/deb/*.deb
 
 clean: ## removes build/
 	rm -rf build compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(TEST_HELP_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)
+-include $(LIB_OBJ:.o=.d) $(SIM_OBJ:.o=.d) $(TEST_HELP_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)

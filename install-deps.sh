@@ -4,7 +4,7 @@
 set -eu
 
 packages="gcc libc6-dev make pkg-config
-    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev libiberty-dev
     clang-14 libclang-14-dev llvm-14-dev
     graphviz gnuplot-nox libcmocka-dev libglib2.0-dev libxml2-utils xz-utils zstd jq dwz"
 # For the source checks of .ci/run.
@@ -13,6 +13,8 @@ packages="$packages clang-format-14 clang-tidy-14"
 packages="$packages g++ libbz2-dev zlib1g-dev libevent-dev"
 # For bench/slow-disk.sh.
 packages="$packages libfuse3-dev"
+# For make deb, bench/package.sh, and the shells that persik is completed in.
+packages="$packages debhelper lintian mmdebstrap zsh fish"
 
 missing=
 for package in $packages; do

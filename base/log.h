@@ -21,7 +21,7 @@ void log_verror(const char *format, va_list arguments) __attribute__((format(pri
 
 /* Progress of long work. Drawn only when stderr is a terminal and the level
  * is not LOG_QUIET; `fraction` in 0..1, negative for "unknown". Redrawn at most
- * ten times a second; progress_end() clears the line. */
+ * ten times a second; progress_end() clears the line. From any thread. */
 void progress_show(const char *what, double fraction);
 void progress_end(void);
 

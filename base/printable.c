@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fold.h"
 #include "base/memory.h"
 
 /* ---- characters ---- */
@@ -97,6 +99,8 @@ enum { BLOCK_BYTES = 4096, MOST_PER_BYTE = 5 /* '?' for the character before, an
 struct filter {
     int descriptor;
     struct decoder decoder;
+    struct fold fold; /* without a width it is passed by */
+    bool failed;
 };
 
 static bool write_all(int descriptor, const char *from, size_t bytes) {
@@ -112,6 +116,18 @@ static bool write_all(int descriptor, const char *from, size_t bytes) {
     return true;
 }
 
+static void put_folded(void *context, const char *from, size_t bytes) {
+    struct filter *filter = context;
+    filter->failed |= !write_all(filter->descriptor, from, bytes);
+}
+
+static bool pass_on(struct filter *filter, const char *from, size_t bytes) {
+    if (filter->fold.width == 0)
+        return write_all(filter->descriptor, from, bytes);
+    fold_write(&filter->fold, from, bytes);
+    return !filter->failed;
+}
+
 static ssize_t write_filtered(void *context, const char *from, size_t bytes) {
     struct filter *filter = context;
     char block[BLOCK_BYTES];
@@ -119,7 +135,7 @@ static ssize_t write_filtered(void *context, const char *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         end = feed(&filter->decoder, (unsigned char)from[i], true, end);
         if (end + MOST_PER_BYTE > block + BLOCK_BYTES || i + 1 == bytes) {
-            if (!write_all(filter->descriptor, block, (size_t)(end - block)))
+            if (!pass_on(filter, block, (size_t)(end - block)))
                 return 0; /* how a stream's function says that it failed */
             end = block;
         }
@@ -134,8 +150,23 @@ static FILE *open_filter(struct filter *filter, int buffering) {
     return file;
 }
 
+static struct filter output = {.descriptor = STDOUT_FILENO};
+
+static void end_fold(void) {
+    fflush(stdout);
+    fold_end(&output.fold);
+}
+
+void printable_fold(int width) {
+    static bool ends;
+    end_fold();
+    fold_start(&output.fold, width, put_folded, &output);
+    if (!ends)
+        atexit(end_fold);
+    ends = true;
+}
+
 void printable_streams(void) {
-    static struct filter output = {.descriptor = STDOUT_FILENO};
     static struct filter errors = {.descriptor = STDERR_FILENO};
     FILE *out = open_filter(&output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
     FILE *err = open_filter(&errors, _IONBF);

@@ -7,6 +7,10 @@
 /* One line of it, freed by the caller: line feeds and tabs, too, are '?'. NULL stays NULL. */
 char *printable(const char *text);
 
+/* From now on lines of stdout that are longer than `width` are broken (base/fold.h); 0: no more.
+ * After printable_streams(). */
+void printable_fold(int width);
+
 /* From now on everything that is printed to stdout and stderr is made printable; there, line feeds
  * and tabs are left. Once, before anything is printed. */
 void printable_streams(void);

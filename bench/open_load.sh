@@ -9,7 +9,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 [ $# -eq 0 ] || shift
-library=$build/libpersiksim.a
+library=$build/libpersik.a
 [ -f "$library" ] || { echo "open_load: no $library: run make first" >&2; exit 1; }
 
 folder=$(mktemp -d)

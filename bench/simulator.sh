@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 rounds=${2:-7}
-library=$build/libpersiksim.a
+library=$build/libpersik.a
 [ -f "$library" ] || { echo "simulator: no $library: run make first" >&2; exit 1; }
 
 folder=$(mktemp -d)

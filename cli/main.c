@@ -26,6 +26,7 @@ static const struct command commands[] = {
     {"graph", "pools and objects of the model, or its drawing", command_graph},
     {"critical-path", "what the running time hangs on", command_critical_path},
     {"what-if", "the running time if a part were faster", command_what_if},
+    {"diff", "what changed between two recordings, and what it means", command_diff},
     {"report", "what the recording says: waits, locks, losses", command_report},
     {"export", "the recording or the model for other tools", command_export},
     {"sample", "stage 1 alone: stacks of all threads", command_sample},

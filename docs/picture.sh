@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # "FROM INTO" for each include of another room. In modelgen/ each folder is a room; of its own files, those that its
 # folders include are the room "shared", the others "driver".
 includes() {
-    find base cli critical-path debuginfo formats host html load model modelgen sampler simulator static-analyzer tracer \
+    find base cli critical-path debuginfo formats host html library load model modelgen sampler simulator static-analyzer tracer \
         \( -name '*.[ch]' -o -name '*.cpp' \) -exec grep -H '^#include "' {} + | sed 's/:#include "/ /; s/".*//' | awk '
         function module(path) { sub(/\.[a-z]+$/, "", path); return path }
         function is_own(path) { return path ~ /^modelgen\/[^\/]*$/ }

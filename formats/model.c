@@ -180,6 +180,7 @@ static void free_pool(struct pool *pool) {
     free(pool->threads.terms);
     free(pool->rule);
     free(pool->one_thread);
+    free(pool->tree);
     free(pool->refill);
 }
 

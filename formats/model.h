@@ -402,7 +402,9 @@ struct pool {
     bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
     bool with_creator;     /* its first thread is the one that creates them, at work */
     bool per_task;         /* its creator makes one for each task, which becomes that thread's: as
-                            * many as are needed, whatever `threads` says */
+                            * many as are needed, whatever `threads` says. With `scales`, permits
+                            * that follow `threads` are the limit of those that live */
+    bool kept;  /* created again, its threads are the same ones: those of an OpenMP team */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */
@@ -416,6 +418,8 @@ struct pool {
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
     char *one_thread;         /* why one thread goes another way than the recorded ones; NULL */
+    char *tree; /* where its threads make each other, each for a part of its own work; NULL: they do
+                 * not */
     double given_ns; /* with an unknown rule: its threads go on for so long, whatever they do in it;
                       * 0: not that is known */
     /* Of what others had in a core's cache, exp(-displaces_per_ns * t) is left when one of these

@@ -487,10 +487,9 @@ static int check_pool(const struct model *model, size_t i, struct error *error) 
     const struct place *entry = PLACE_KEY(place, "entry");
     if (!pool->name)
         return violation(PLACE_KEY(place, "name"), error, "missing");
-    if (pool->per_task && (pool->scales || pool->at_start || pool->with_creator))
+    if (pool->per_task && (pool->at_start || pool->with_creator))
         return violation(PLACE_KEY(place, "per_task"), error,
-                         "threads that are made for tasks are neither configured nor there "
-                         "from the start");
+                         "threads that are made for tasks are not there from the start");
     if (pool->profiled_threads < 0)
         return violation(PLACE_KEY(place, "profiled_threads"), error, "%d threads",
                          pool->profiled_threads);

@@ -5,9 +5,11 @@
 
 #include "base/error.h"
 
-/* Before the first of several runs: -1 and `error` when the input is a pipe or a socket that
- * something comes from, within half a second. Reads nothing: it may be meant for others. */
-int rerun_check_input(struct error *error);
+/* Before the first of several runs. A pipe or socket as input can be read only once: where
+ * something comes from it within half a second, it is read to its end, and a nameless file takes
+ * its place. From where nothing comes nothing is read: it may be meant for others. -1 and `error`:
+ * there is no room for it, or a signal came meanwhile. */
+int rerun_keep_input(struct error *error);
 
 /* Before each run, in the process that starts it. The first call notes where the input stands, the
  * later ones put a file back there. -1 and `error` when it is a pipe or a socket from which an

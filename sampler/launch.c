@@ -7,14 +7,17 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
+#include "host/rerun.h"
 
 /* ---- the child ---- */
 
-static _Noreturn void run_child(char *const *args, int gate, int report) {
+static _Noreturn void run_child(char *const *args, bool quiet, int gate, int report) {
     char go;
     interrupt_forget();
     if (read(gate, &go, 1) != 1)
         _exit(127); /* cancelled, or persik died */
+    if (quiet)
+        rerun_aside();
     execvp(args[0], args);
     int cause = errno;
     ssize_t ignored = write(report, &cause, sizeof cause);
@@ -27,7 +30,8 @@ static void close_pair(const int pair[2]) {
     close(pair[1]);
 }
 
-int sampler_launch_prepare(struct launch *launch, char *const *args, struct error *error) {
+int sampler_launch_prepare(struct launch *launch, char *const *args, bool quiet,
+                           struct error *error) {
     int gate[2], report[2];
     if (pipe2(gate, O_CLOEXEC))
         return error_set(error, "cannot make a pipe: %s: raise `ulimit -n`", strerror(errno));
@@ -38,7 +42,7 @@ int sampler_launch_prepare(struct launch *launch, char *const *args, struct erro
     launch->pid = fork();
     if (launch->pid == 0) {
         close(gate[1]); /* else the end of persik would not show */
-        run_child(args, gate[0], report[1]);
+        run_child(args, quiet, gate[0], report[1]);
     }
     close(gate[0]);
     close(report[1]);

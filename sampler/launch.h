@@ -2,6 +2,7 @@
 #ifndef PERSIK_SAMPLER_LAUNCH_H
 #define PERSIK_SAMPLER_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -12,8 +13,9 @@ struct launch {
     int report; /* read end: errno of a failed exec; end of file when it worked */
 };
 
-/* Forks a child that waits in front of exec. */
-int sampler_launch_prepare(struct launch *launch, char *const *args, struct error *error);
+/* Forks a child that waits in front of exec. `quiet`: nobody wants its output (host/rerun.h). */
+int sampler_launch_prepare(struct launch *launch, char *const *args, bool quiet,
+                           struct error *error);
 
 /* Lets it exec. -1 and `error` when that fails; the child is gone then. */
 int sampler_launch_release(struct launch *launch, const char *program, struct error *error);

@@ -18,7 +18,10 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "formats/sample.h"
+#include "host/cores.h"
+#include "host/pace.h"
 #include "host/rerun.h"
+#include "host/runs.h"
 #include "host/served_run.h"
 #include "sampler/launch.h"
 #include "sampler/profile.h"
@@ -148,6 +151,13 @@ static void tell_losses(const struct recording *recording) {
                   (unsigned long long)recording->skipped);
 }
 
+/* NULL: there is no room for it. */
+static struct pace *start_pace(void) {
+    size_t n_cores;
+    free(cores_allowed(&n_cores));
+    return pace_start((int)n_cores);
+}
+
 /* Lets it exec, and watches it to its end. */
 static int run(struct launch *launch, const struct sampler_options *options,
                struct recorder *recorder, double rate_hz, struct run_end *end,
@@ -156,10 +166,15 @@ static int run(struct launch *launch, const struct sampler_options *options,
     struct error unserved;
     interrupt_program(launch->pid);
     struct served_run *served = served_run_begin(launch->pid, program, options->may_leave);
+    struct pace *pace = options->pace ? start_pace() : NULL;
+    runs_begin(!options->quiet);
     int started = sampler_launch_release(launch, program, error);
     if (started == 0)
         *end = watch(recorder, launch->pid, rate_hz);
     interrupt_program(0);
+    runs_end();
+    if (options->pace)
+        *options->pace = pace_stop(pace);
     int ended = served_run_end(served, &end->status, &unserved);
     end->signal = interrupt_signal();
     if (started == 0 && ended != 0)
@@ -185,7 +200,7 @@ static int record(struct launch *launch, const struct sampler_options *options,
 static int prepare_and_record(const struct sampler_options *options, struct error *error) {
     struct launch launch;
     if (interrupt_check(error) < 0 || rerun_prepare(error) < 0 ||
-        sampler_launch_prepare(&launch, options->args, error) < 0)
+        sampler_launch_prepare(&launch, options->args, options->quiet, error) < 0)
         return -1;
     struct rlimit before = allow_many_files();
     double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;

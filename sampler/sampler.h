@@ -8,13 +8,16 @@
 
 #include "base/error.h"
 #include "base/run_end.h"
+#include "host/pace.h"
 
 struct sampler_options {
-    char *const *args;     /* program and arguments, NULL-terminated */
-    const char *directory; /* persik.data folder, exists */
-    double rate_hz;        /* 0 = 100 */
-    struct run_end *end;   /* gets how the run ended; NULL: not wanted */
-    bool may_leave;        /* as in host/served_run.h: a traced run follows */
+    char *const *args;         /* program and arguments, NULL-terminated */
+    const char *directory;     /* persik.data folder, exists */
+    double rate_hz;            /* 0 = 100 */
+    struct run_end *end;       /* gets how the run ended; NULL: not wanted */
+    struct pace_reading *pace; /* gets how fast the cores were; NULL: not wanted */
+    bool quiet;                /* a run follows whose output is shown: as in host/rerun.h */
+    bool may_leave;            /* as in host/served_run.h: a traced run follows */
 };
 
 /* Runs the program to its end, or as a server (host/served_run.h), and samples it. The program is

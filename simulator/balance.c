@@ -35,15 +35,29 @@ void balance_count(struct engine *engine, struct thread *thread, int index, int 
     thread->load.level += change;
 }
 
+void balance_runs(struct engine *engine, struct thread *thread, bool runs) {
+    average_at(&thread->use, engine->now_ns);
+    thread->use.level = runs;
+}
+
+/* The thread is one more (+1), or one less (-1), of those that belong to the core. */
+static void move_averages(struct engine *engine, struct thread *thread, int index, int change) {
+    struct core *core = &engine->cores[index];
+    double load = average_at(&core->load, engine->now_ns), now_ns = engine->now_ns;
+    double use = average_at(&core->use, now_ns);
+    core->load.value = fmax(load + change * average_at(&thread->load, now_ns), 0);
+    core->use.value = fmax(use + change * average_at(&thread->use, now_ns), 0);
+}
+
 /* The load of a core is that of the threads that belong there, asleep or not: it goes with them. */
 static void move_load(struct engine *engine, struct thread *thread, int from, int to) {
-    double load = average_at(&thread->load, engine->now_ns);
-    if (from != PLAN_NONE) {
-        average_at(&engine->cores[from].load, engine->now_ns);
-        engine->cores[from].load.value -= load;
-    }
-    average_at(&engine->cores[to].load, engine->now_ns);
-    engine->cores[to].load.value += load;
+    if (from != PLAN_NONE)
+        move_averages(engine, thread, from, -1);
+    move_averages(engine, thread, to, +1);
+}
+
+void balance_end(struct engine *engine, struct thread *thread) {
+    move_averages(engine, thread, thread->last_core, -1);
 }
 
 /* ---- placing ---- */
@@ -52,8 +66,21 @@ static bool is_idle(const struct engine *engine, int index) {
     return engine->cores[index].load.level <= 0;
 }
 
-/* A thread that begins goes to an idle core. Without any it stays on its creator's, until that has
- * been busy for a while and has clearly more load than another. */
+static bool has_spare(struct engine *engine, int index) {
+    return average_at(&engine->cores[index].use, engine->now_ns) * IMBALANCE < 1;
+}
+
+/* What the kernel expects of a thread that begins on the core: no more than half of what is left of
+ * it, nor than what those that are there use. */
+static double expected_use(struct engine *engine, int index) {
+    struct core *core = &engine->cores[index];
+    double use = average_at(&core->use, engine->now_ns), rest = fmax((1 - use) / 2, 0);
+    double load = average_at(&core->load, engine->now_ns);
+    return use > 0 && load > 0 ? fmin(use / load, rest) : rest;
+}
+
+/* A thread that begins goes to an idle core. Without any it stays on its creator's while those that
+ * are there leave something of it; else it goes where there is less load. */
 static int place_new(struct engine *engine, const struct thread *creator) {
     int local = creator ? creator->core : 0, least = 0;
     for (int i = 0; i < engine->plan->cores; i++) {
@@ -63,9 +90,11 @@ static int place_new(struct engine *engine, const struct thread *creator) {
         if (load < engine->cores[least].load.value)
             least = i;
     }
-    bool has_spare = average_at(&engine->cores[local].use, engine->now_ns) * IMBALANCE < 1;
+    if (has_spare(engine, local))
+        return local;
     double load = engine->cores[local].load.value;
-    return has_spare || load <= IMBALANCE * engine->cores[least].load.value ? local : least;
+    return load <= IMBALANCE * engine->cores[least].load.value && !has_spare(engine, least) ? local
+                                                                                            : least;
 }
 
 /* Between the waker's core and the previous one of a thread, both busy: the less loaded one, as if
@@ -141,8 +170,11 @@ int balance_place(struct engine *engine, struct thread *thread, struct thread *w
     int index = is_own                  ? waker->core
                 : previous == PLAN_NONE ? place_new(engine, waker)
                                         : place_woken(engine, thread, waker);
-    if (previous == PLAN_NONE)
+    if (previous == PLAN_NONE) {
         thread->load = (struct average){.value = 1, .at_ns = engine->now_ns};
+        thread->use =
+            (struct average){.value = expected_use(engine, index), .at_ns = engine->now_ns};
+    }
     if (index != previous)
         move_load(engine, thread, previous, index);
     return index;

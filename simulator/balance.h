@@ -23,6 +23,12 @@ bool balance_newly_idle(struct engine *engine, int index);
 /* `thread` has become runnable (+1), or has stopped being so (-1), on core `index`. */
 void balance_count(struct engine *engine, struct thread *thread, int index, int change);
 
+/* `thread` begins to run, or stops. */
+void balance_runs(struct engine *engine, struct thread *thread, bool runs);
+
+/* `thread` has ended: what it was for its core's averages goes with it. */
+void balance_end(struct engine *engine, struct thread *thread);
+
 /* The timer tick of all cores is due: idle ones take what waits elsewhere, from time to time
  * busy ones do too. */
 void balance_tick(struct engine *engine);

@@ -104,6 +104,7 @@ static void start(struct engine *engine, int index) {
     struct core *core = &engine->cores[index];
     struct thread *thread = core->running;
     cpu_set_state(engine, thread, THREAD_RUNNING);
+    balance_runs(engine, thread, true);
     thread->core = index;
     thread->last_core = index;
     core->charged_ns = engine->now_ns;
@@ -163,11 +164,14 @@ static void leave_core(struct engine *engine, struct thread *thread, enum thread
     fair_charge(engine, index);
     bool is_delayed = state == THREAD_BLOCKED && fair_sleep(engine, thread, index);
     cpu_set_state(engine, thread, state);
+    balance_runs(engine, thread, false);
     caches_leave(engine, thread, index);
     thread->ran_ns = engine->now_ns;
     heap_remove(&engine->clock, core_event(engine, index));
     if (!fair_is_shared(engine) && !is_delayed)
         balance_count(engine, thread, index, -1);
+    if (!fair_is_shared(engine) && state == THREAD_ENDED)
+        balance_end(engine, thread);
     dispatch(engine, index);
 }
 
@@ -352,6 +356,7 @@ static void end_slice(struct engine *engine, int index) {
     }
     thread->remaining_ns = caches_interrupt(engine, thread, core->done_ns - engine->now_ns);
     caches_leave(engine, thread, index);
+    balance_runs(engine, thread, false);
     thread->ran_ns = engine->now_ns;
     fair_put_back(engine, thread, index);
     enqueue(engine, thread);

@@ -89,15 +89,15 @@ struct thread {
     double missing_ns; /* CPU to bring back what it has lost from its cache; see caches.h */
     double demand_ns, missed_ns; /* what it computes, and what was missing before that */
     struct wake_record wakes;
-    struct average load; /* the share of time it is runnable */
-    double remaining_ns; /* CPU to be served before the walk goes on */
-    double debt_ns;      /* CPU spent waking others, served with the next demand */
-    double vruntime_ns;  /* CPU had so far, as the scheduler counts */
-    double deadline_ns;  /* of its slice, in vruntime; see fair.h for these */
-    double protected_ns; /* the deadline that it had when it got the core */
-    double lag_ns;       /* how far behind its fair share it was when it went to sleep */
-    bool is_delayed;     /* asleep, but still in its queue */
-    double since_ns;     /* when the present state began */
+    struct average load, use; /* the shares of time that it is runnable, and that it runs */
+    double remaining_ns;      /* CPU to be served before the walk goes on */
+    double debt_ns;           /* CPU spent waking others, served with the next demand */
+    double vruntime_ns;       /* CPU had so far, as the scheduler counts */
+    double deadline_ns;       /* of its slice, in vruntime; see fair.h for these */
+    double protected_ns;      /* the deadline that it had when it got the core */
+    double lag_ns;            /* how far behind its fair share it was when it went to sleep */
+    bool is_delayed;          /* asleep, but still in its queue */
+    double since_ns;          /* when the present state began */
     double time_ns[N_THREAD_STATES]; /* spent in each state since the warm-up */
     double due_ns;                   /* when the present operation's time is up */
     double waits_since_ns;           /* first wait of the present operation; negative: none */

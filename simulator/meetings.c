@@ -78,6 +78,8 @@ static void revive(struct engine *engine, struct thread *thread) {
     thread->node = engine->plan->pools[thread->pool].entry;
     thread->phase = PHASE_ARRIVE;
     thread->clock_ns = thread->birth_ns = NAN;
+    if (!engine->plan->pools[thread->pool].is_kept)
+        thread->last_core = thread->recent_core = PLAN_NONE; /* to the kernel, it is a new one */
     for (int i = 0; i < engine->plan->n_runs; i++)
         thread->runs[i] = (struct edge_run){.choice = PLAN_NONE};
     engine->alive[thread->pool]++;

@@ -381,6 +381,7 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
             .at_start = pool->at_start,
             .with_creator = pool->with_creator,
             .per_task = pool->per_task,
+            .is_kept = pool->kept || pool->awake,
             .awake = pool->awake && builder->pool_threads[i] <= plan->cores,
             .sleep_ns = builder->pool_threads[i] <= plan->cores ? 0 : pool->sleep_cpu_ns,
             .displaces_per_ns = pool->displaces_per_ns,

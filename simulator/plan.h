@@ -158,6 +158,7 @@ struct plan_pool {
     int first_thread;
     int entry;
     bool at_start, with_creator, per_task;
+    bool is_kept;    /* created again, its threads are the same ones: those of a team */
     double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
     double displaces_per_ns;
     struct refill_curve refill; /* the model's; without points: losing its cache costs nothing */

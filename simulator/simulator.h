@@ -1,4 +1,4 @@
-/* libpersiksim: runs a model and says what it predicts. Knows nothing of tracing.
+/* Runs a model and says what it predicts. Knows nothing of tracing.
  *
  * Discrete-event simulation of threads walking their PEGs over shared objects and cores.
  * Deterministic: the same model, configuration and seed give the same bytes, with any

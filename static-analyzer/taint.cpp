@@ -177,6 +177,7 @@ Taint::Taint(const Program &program) : program(program) {
     forget_constant_counts();
     collect_copies();
     seed_counts();
+    seed_openmp();
     seed_numbers();
     propagate();
     find_team_loops();
@@ -390,6 +391,16 @@ bool Taint::is_formula_of(const std::string &bound, std::string &key) const {
     if (is_asked)
         key = of;
     return is_asked;
+}
+
+/* What OpenMP answers. */
+void Taint::seed_openmp() {
+    Value count;
+    count.all = count.own = TAINT_COUNT;
+    count.linear_known = true;
+    count.linear = {1, 0};
+    for (const char *asks : {"omp_get_max_threads", "omp_get_num_threads"})
+        values[return_key(asks)].merge(count);
 }
 
 /* From the bound of each creation loop back along plain copies. Not through a variable that is

@@ -1,7 +1,7 @@
 /* Where the thread count goes: a flow-insensitive analysis over the variables of the whole program.
  *
  *   COUNT  the number of threads: what bounds a loop that creates threads, where that came from,
- *          copies of it, and what is computed from it alone
+ *          or what OpenMP says when it is asked; copies of it, and what is computed from it alone
  *   INDEX  the number of a thread: the variable of that loop, or of another over all threads, and
  *          what is stored from it; or what each thread takes once from a counter of them
  *   SHARE  a part of something: divided by the count, or made of index and count
@@ -144,6 +144,7 @@ class Taint {
     void add_creation_loop(int f, const CallSite &site);
     void collect_copies();
     void seed_counts();
+    void seed_openmp();
     void seed_numbers();
     void propagate();
     void find_team_loops();

@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if report export; do
+    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if diff report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"
@@ -217,6 +217,28 @@ check_bottleneck() {
     [ $status -eq 0 ] && grep -q "throughput, at most," out
     report $? "of a load without an end it is the throughput"
     refuses 2 "these are 2 configurations" bottleneck --model "$model" --threads 1,2
+}
+
+check_diff() {
+    run diff -q "$model" "$model" --format json
+    [ $status -eq 0 ] && grep -q '"change": 0.0' out && grep -q '"causes": \[\]' out
+    report $? "a model does not differ from itself"
+    run diff -q "$model" "$model" --markdown
+    [ $status -eq 0 ] && grep -q '^| running time |' out
+    report $? "differences in Markdown"
+    run diff -q "$model" "$model" --assert 'run<100%' --assert 'run<=100%'
+    [ $status -eq 3 ] && grep -q "assertion 'run<100%' fails: 100.0 %" err && ! grep -q "run<=100%" err
+    report $? "diff keeps --assert, in per cent"
+    kept bounded_counter after && kept bounded_counter before
+    for side in before after; do PATH='' "$persik" build-model -q -i "$scratch/$side" >/dev/null 2>&1; done
+    run diff -q "$scratch/before" "$scratch/after" --format json
+    [ $status -eq 0 ] && jq -e '.functions | length > 0' out >/dev/null &&
+        jq -e '[.calls[] | select(.call == "ring_put: pthread_cond_wait" and .calls_before == 46)] | length == 1' out >/dev/null
+    report $? "diff of recordings has functions and calls"
+    refuses 1 "no such recording or model" diff "$scratch/nowhere" "$model"
+    refuses 2 "BEFORE and AFTER" diff "$model" "$model" "$model"
+    refuses 2 "write 105%" diff "$model" "$model" --assert 'run<5s'
+    refuses 2 "several tables" diff "$model" "$model" --format csv
 }
 
 check_recommendation() {
@@ -586,21 +608,51 @@ check_standard_files() {
         <input >out 2>err
     [ $? -eq 0 ] && [ "$(sort seen | uniq -c)" = "      4 second" ]
     report $? "all runs of a recording read the same of a file, from where it stood"
-    [ "$(sort out | uniq -c)" = "      2 second" ]
-    report $? "and the runs without probes keep their output to themselves"
+    [ "$(sort out | uniq -c)" = "      1 second" ]
+    report $? "and the output appears once"
     rm seen
     "$persik" validate -i whole --threads 2 --cores 1 --runs 2 -- sh -c "$reader" <input >out 2>err
     [ "$(sort -u seen)" = first ] && [ "$(wc -l <seen)" -ge 2 ] && ! grep -q first out # disturbed: again
     report $? "all runs that validate measures read the same"
-    echo first | "$persik" profile --no-source -o pipe -- sh -c "$reader" >out 2>err
-    [ $? -eq 1 ] && [ ! -e pipe ] && [ ! -s out ] && grep -q '^persik: .*a pipe.*< FILE' err
-    report $? "what comes from a pipe cannot be read by several runs: that is said before the first one"
-    { sleep 2; echo first; } | "$persik" trace --no-evictions -o late -- sh -c "$reader; sleep 1" >out 2>err
+    rm seen
+    { echo first; sleep 1; echo rest; } | "$persik" profile --no-source -o pipe -- sh -c "$reader; cat >>seen" >out 2>err
+    [ $? -eq 0 ] && [ "$(sort -u seen)" = "first
+rest" ] && [ "$(wc -l <seen)" -ge 4 ] && [ "$(cat out)" = first ] && grep -q '^persik: .*a pipe.* 11 bytes' err
+    report $? "what comes from a pipe is read to its end before the first run, and all runs get it"
+    rm seen
+    echo first | "$persik" profile --once --no-source -o pipe -- sh -c "$reader" >out 2>err
+    [ $? -eq 0 ] && [ "$(cat seen)" = first ] && ! grep -q 'a pipe' err
+    report $? "the only run of --once reads from the pipe itself"
+    { sleep 2; echo first; } | "$persik" profile --no-source -o late -- sh -c "$reader; sleep 1" >out 2>err
     [ $? -eq 1 ] && [ ! -e late ] && grep -q '^persik: .*a pipe.*< FILE' err
     report $? "what comes later is read by the first run, which cannot be made again: that is said"
     mkfifo silent
-    "$persik" profile --no-source --no-evictions -o pipe -- sh -c : 9<>silent <silent >out 2>err
+    "$persik" profile --no-source -o pipe -- sh -c : 9<>silent <silent >out 2>err
     report $? "a pipe that nobody reads from does no harm"
+}
+
+runs_of() { wc -l <"$scratch/runs"; }
+
+check_number_of_runs() {
+    counts="echo x >>'$scratch/runs'; echo out"
+    profile_counting() { rm -f runs && "$persik" profile --no-source -o counted "$@" -- sh -c "$counts" >out 2>err; }
+    profile_counting --once && [ "$(runs_of)" -eq 1 ] && [ "$(cat out)" = out ] && ! grep -q ' runs' err
+    report $? "--once is one run"
+    profile_counting && [ "$(runs_of)" -ge 2 ] && [ "$(runs_of)" -le 4 ] && [ "$(cat out)" = out ]
+    report $? "by default there are at most four, and the output appears once"
+    grep -q '^persik: at most 4 runs of about [0-9.]* [mu]*s$' err
+    report $? "which is said with their time"
+    profile_counting --thorough --no-evictions && [ "$(runs_of)" -ge 4 ] && [ "$(cat out)" = out ] && grep -q '^persik: about [0-9]* runs of about ' err
+    report $? "--thorough makes more"
+    profile_counting -q && ! grep -q ' runs\| run:' err
+    report $? "--quiet says nothing of them"
+    refuses 2 "--once.*--plain-runs" profile --once --plain-runs 1 /bin/true
+    refuses 2 "--once and --thorough" trace --once --thorough /bin/true
+    if script -qec true /dev/null >/dev/null 2>&1; then
+        script -qec "'$persik' profile --no-source -o counted -- sleep 0.4" /dev/null >terminal </dev/null
+        grep -q 'run 1 of 4' terminal && ! grep -q 'run 1 of' err
+        report $? "a terminal shows which run goes on"
+    fi
 }
 
 nodes_of() { jq '.nodes | length' whole/model.json; }
@@ -698,6 +750,7 @@ check_prediction
 check_load
 check_changes
 check_bottleneck
+check_diff
 check_recommendation
 check_bad_models
 check_bad_programs
@@ -713,5 +766,6 @@ check_explanations
 check_conditions_of_runs
 check_without_root
 check_standard_files
+check_number_of_runs
 check_without_debug_information
 finish

@@ -63,13 +63,13 @@ says_other_threads_when_sampled() {
 
 # The runs with evictions: root only, and only of programs that run long enough.
 may_evict() {
-    trace --plain-runs 0 -- "$program" exits 99 >/dev/null && [ -e data/evictions-2.persik ]
+    trace --thorough --plain-runs 0 -- "$program" exits 99 >/dev/null && [ -e data/evictions-2.persik ]
 }
 leaves_out_an_evicted_run() {
-    trace --plain-runs 0 -- "$program" "$1" 2 && [ "$status" -eq 0 ] && said "$2" && [ ! -e data/evictions-1.persik ]
+    trace --thorough --plain-runs 0 -- "$program" "$1" 2 && [ "$status" -eq 0 ] && said "$2" && [ ! -e data/evictions-1.persik ]
 }
 says_an_aborted_one() {
-    trace --plain-runs 0 -- "$program" aborts 3 && [ "$status" -eq 0 ] && said 'killed by signal 6.*does not count' &&
+    trace --thorough --plain-runs 0 -- "$program" aborts 3 && [ "$status" -eq 0 ] && said 'killed by signal 6.*does not count' &&
         [ -e data/evictions-1.persik ] && [ ! -e data/evictions-2.persik ]
 }
 

@@ -17,21 +17,7 @@ cd "$scratch" || exit 1
     [ -s persik.data/trace.persik ]
 report $? "the installed persik finds its probe library"
 
-cat >user.c <<'END'
-#include <simulator/simulator.h>
-int main(int argc, char **argv) {
-    struct error error;
-    struct model *model = argc > 1 ? model_load(argv[1], &error) : 0;
-    struct sim_config config = {.seed = 1};
-    struct sim_result result;
-    return !model || sim_predict(model, &config, &result, &error) || result.run_ns.mean <= 0;
-}
-END
-gcc -I"$installed/include/persik" user.c -L"$installed/lib" -lpersiksim -ljansson -lgsl -lgslcblas -lm \
-    -lpthread -o user >"$scratch/log" 2>&1 && ./user "$root/tests/data/two-pools.json"
-report $? "another program simulates a model with libpersiksim"
-
-for page in "$installed"/share/man/man1/*.1; do
+for page in "$installed"/share/man/man[13]/*.[13]; do
     man --warnings -l "$page" 2>&1 >/dev/null
 done >"$scratch/log"
 if command -v man >/dev/null; then
@@ -42,7 +28,7 @@ else
 fi
 
 make -s -C "$root" uninstall B="$build" DESTDIR="$scratch/stage" PREFIX=/opt >"$scratch/log" 2>&1
-[ -z "$(find "$scratch/stage" -type f)" ]
+[ -z "$(find "$scratch/stage" -type f -o -type l)" ]
 report $? "make uninstall leaves no file"
 
 finish

@@ -26,6 +26,7 @@ modelgen/build_log modelgen/run_notes
 modelgen/form_check modelgen/form_dump
 modelgen/passes
 critical-path load modelgen/modelgen sampler simulator static-analyzer tracer
+library
 cli/command cli/text
 cli/arguments
 cli/recording
@@ -33,12 +34,13 @@ cli/prediction
 cli/sensitivity
 cli/validation
 cli/report
+cli/difference
 cli/commands
 cli/main'
 
 # includes FOLDER: "FILE INCLUDED" of all sources there, as paths from it.
 includes() {
-    (cd "$1" && find base cli critical-path debuginfo formats host html load model modelgen sampler simulator static-analyzer tracer \
+    (cd "$1" && find base cli critical-path debuginfo formats host html library load model modelgen sampler simulator static-analyzer tracer \
         -name '*.[ch]' -o -name '*.cpp' | xargs grep -H '^#include "' /dev/null | sed 's/:#include "/ /; s/".*//')
 }
 

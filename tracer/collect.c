@@ -17,6 +17,7 @@
 #include "formats/trace.h"
 #include "host/pace.h"
 #include "host/quota.h"
+#include "host/runs.h"
 #include "host/served_run.h"
 #include "host/wakeups.h"
 #include "tracer/block.h"
@@ -30,6 +31,7 @@
 #include "tracer/looks.h"
 #include "tracer/program.h"
 #include "tracer/recorder.h"
+#include "tracer/run_plan.h"
 #include "tracer/same_work.h"
 #include "tracer/sched.h"
 #include "tracer/segment.h"
@@ -38,7 +40,7 @@
 #include "tracer/uprobes.h"
 #include "tracer/wraps.h"
 
-struct plain_runs {
+struct run_list {
     size_t count, capacity;
     struct trace_plain_run *items;
 };
@@ -64,7 +66,7 @@ struct collection {
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
     bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
-    struct plain_runs plain, one_core;
+    struct run_list plain, one_core;
     struct pace_reading pace;      /* of the traced run */
     double fastest_ns[PACE_KINDS]; /* pieces of all runs */
     bool stopped;                  /* no more plain runs */
@@ -182,7 +184,7 @@ static void stop_plain_runs(struct collection *collection, const char *why) {
     collection->stopped = true;
 }
 
-static void keep_plain_run(struct plain_runs *runs, const struct launch *launch,
+static void keep_plain_run(struct run_list *runs, const struct launch *launch,
                            const struct pace_reading *reading) {
     struct trace_plain_run *run = VECTOR_ADD(runs);
     *run =
@@ -248,38 +250,15 @@ static int run_plainly(struct collection *collection, uint64_t one_core_ns, stru
 static int run_all_plainly(struct collection *collection, int runs, struct error *error) {
     int status = 0;
     for (int i = 0; i < runs && !collection->stopped && status >= 0; i++) {
-        progress_show("running without probes", -1);
         do
             status = run_plainly(collection, 0, error);
         while (status == 0);
     }
-    progress_end();
     return status < 0 ? -1 : 0;
 }
 
-/* Enough when nothing else is said. The machine is never equally fast: what short runs take is told
- * by the median of several, and where they differ much, of more. */
-#define FEW_RUNS 2
-static const struct enough {
-    size_t runs;
-    double ns; /* no more than FEW_RUNS when they take longer than this */
-} usual = {5, 10e9}, unsteady = {9, 30e9};
-#define UNSTEADY 0.05 /* most less least CPU time, in parts of both CPU time and running time */
-
 static bool has_enough_runs(const struct collection *collection) {
-    size_t n = collection->plain.count;
-    double least_ns = INFINITY, most_ns = 0, all_ns = 0; /* CPU time of a run; all runs */
-    for (size_t i = 0; i < n; i++) {
-        const struct trace_plain_run *run = &collection->plain.items[i];
-        least_ns = fmin(least_ns, (double)run->cpu_ns);
-        most_ns = fmax(most_ns, (double)run->cpu_ns);
-        all_ns += (double)run->run_ns;
-    }
-    double range_ns = most_ns - least_ns;
-    bool steady = n == 0 || range_ns <= UNSTEADY * least_ns ||
-                  range_ns * (double)n <= UNSTEADY * all_ns; /* it mostly sleeps */
-    struct enough enough = steady ? usual : unsteady;
-    return n >= enough.runs || (n >= FEW_RUNS && all_ns >= enough.ns);
+    return run_plan_has_enough(collection->plain.items, collection->plain.count);
 }
 
 static int run_enough_plainly(struct collection *collection, struct error *error) {
@@ -289,31 +268,23 @@ static int run_enough_plainly(struct collection *collection, struct error *error
     return 0;
 }
 
-/* What several cores cost each other (memory, caches, locks of the kernel) is seen where the same
- * run has one core only: two such runs of a short program, one of a longer one, none of one whose
- * run would take as long as all runs with emptied caches. It takes about its CPU time. */
-#define ONE_CORE_RUNS       2
-#define ONE_CORE_SHORT_NS   5e9
-#define ONE_CORE_LONGEST_NS 24e9
-/* So much longer it may take before it gets all cores back. */
+/* So much longer than its CPU time it may take before it gets all cores back. */
 #define ONE_CORE_SLOWER 3
 #define ONE_CORE_LEAST  1000000000u
 
+/* What several cores cost each other (memory, caches, locks of the kernel) is seen where the same
+ * run has one core only. */
 static int run_on_one_core(struct collection *collection, struct error *error) {
     const struct launch *launch = &collection->launch;
-    uint64_t run_ns = launch->end_mono_ns - launch->start_mono_ns;
-    uint64_t longer_ns = launch->cpu_ns > run_ns ? launch->cpu_ns : run_ns;
-    size_t runs = (double)longer_ns < ONE_CORE_SHORT_NS ? ONE_CORE_RUNS : 1;
+    const struct trace_plain_run traced = {.run_ns = launch->end_mono_ns - launch->start_mono_ns,
+                                           .cpu_ns = launch->cpu_ns};
+    uint64_t longer_ns = traced.cpu_ns > traced.run_ns ? traced.cpu_ns : traced.run_ns;
+    size_t runs = host_cores() < 2 ? 0 : run_plan_one_core(collection->options, &traced);
     int status = 1;
-    if (host_cores() < 2 || (double)longer_ns > ONE_CORE_LONGEST_NS)
-        return 0;
-    for (size_t i = 0; i < runs && collection->one_core.count == i && status >= 0; i++) {
-        progress_show("running on one core", -1);
+    for (size_t i = 0; i < runs && collection->one_core.count == i && status >= 0; i++)
         do
             status = run_plainly(collection, ONE_CORE_SLOWER * longer_ns + ONE_CORE_LEAST, error);
         while (status == 0);
-    }
-    progress_end();
     return status < 0 ? -1 : 0;
 }
 
@@ -732,11 +703,6 @@ static int run_evicted(struct collection *collection, struct error *error) {
     return status ? status : save_trace(collection, error);
 }
 
-/* Shorter runs tell nothing, and these take about twice as long as others. */
-#define SHORTEST_EVICTED_NS 200000000u
-#define MOST_EVICTED        5
-#define ENOUGH_EVICTED_NS   24e9
-
 /* Run `i`, which ended otherwise than it should. */
 static void forget_evicted(struct collection *collection, const struct launch *launch, int i) {
     char *path = memory_format("%s/evictions-%d.persik", collection->options->directory, i);
@@ -754,11 +720,10 @@ static void forget_evicted(struct collection *collection, const struct launch *l
 static int collect_evictions(struct collection *collection, struct error *error) {
     const struct launch *launch = &collection->launch;
     double all_ns = 0;
-    bool goes_on = collection->options->evictions &&
-                   launch->end_mono_ns - launch->start_mono_ns >= SHORTEST_EVICTED_NS;
-    bool blind = goes_on;
-    for (int i = 1; goes_on && i <= MOST_EVICTED && all_ns < ENOUGH_EVICTED_NS; i++) {
-        progress_show("emptying the caches now and then", -1);
+    double traced_ns = (double)(launch->end_mono_ns - launch->start_mono_ns);
+    bool goes_on = collection->options->evictions;
+    bool blind = goes_on && run_plan_wants_evicted(0, 0, traced_ns);
+    for (int i = 1; goes_on && run_plan_wants_evicted(i - 1, all_ns, traced_ns); i++) {
         struct collection run = {.options = collection->options, .evicts = i};
         struct error failure;
         if (hooks_prepare(error) != 0)
@@ -785,7 +750,6 @@ static int collect_evictions(struct collection *collection, struct error *error)
         lacks_add(&collection->lacks,
                   "how fast threads displace what others have in a core's cache: a line of it is "
                   "read as fast from elsewhere (told for those that take turns with their like)");
-    progress_end();
     return 0;
 }
 
@@ -796,13 +760,35 @@ static bool may_be_repeated(const struct collection *collection) {
            served_run_outcome() != SERVED_BY_HAND;
 }
 
+/* Is the traced run unlike the sampled one, or is that one not to count? */
+static bool is_unclear(const struct collection *collection) {
+    const struct launch *launch = &collection->launch;
+    struct trace_plain_run traced = {.run_ns = launch->end_mono_ns - launch->start_mono_ns,
+                                     .cpu_ns = launch->cpu_ns};
+    return collection->plain.count == 0 ||
+           run_plan_is_unclear(&collection->plain.items[0], &traced);
+}
+
+/* A run without anything beside it takes the place of the sampled one. */
+static int clear_up(struct collection *collection, struct error *error) {
+    size_t sampled = collection->plain.count; /* one or none */
+    if (!is_unclear(collection))
+        return 0;
+    int status = run_all_plainly(collection, 1, error);
+    if (sampled == 1 && collection->plain.count == 2)
+        collection->plain.items[0] = collection->plain.items[--collection->plain.count];
+    return status;
+}
+
 /* What shows what the traced run, which ended well, would have been without probes, and what
  * losing its caches costs. */
 static int run_others(struct collection *collection, struct error *error) {
     int plain_runs = collection->options->plain_runs;
-    int status = plain_runs < 0 ? run_enough_plainly(collection, error)
-                                : run_all_plainly(collection, plain_runs - plain_runs / 2, error);
-    if (status == 0 && plain_runs < 0 && !collection->stopped)
+    int status = plain_runs == PLAIN_RUNS_ENOUGH ? run_enough_plainly(collection, error)
+                 : plain_runs == PLAIN_RUNS_IF_UNCLEAR
+                     ? clear_up(collection, error)
+                     : run_all_plainly(collection, plain_runs - plain_runs / 2, error);
+    if (status == 0 && !collection->stopped)
         status = run_on_one_core(collection, error);
     if (status == 0 && !collection->stopped)
         status = collect_evictions(collection, error);
@@ -814,7 +800,8 @@ static int collect(struct collection *collection, struct error *error) {
     if (prepare(collection, error) != 0)
         return -1;
     collection->wakeups = wakeup_costs_measure(); /* before anything else runs */
-    int status = run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2, error);
+    int before = plain_runs == PLAIN_RUNS_ENOUGH ? 1 : plain_runs > 0 ? plain_runs / 2 : 0;
+    int status = run_all_plainly(collection, before, error);
     if (!status)
         status = run_traced_steadily(collection, error);
     if (!status)
@@ -828,11 +815,30 @@ static int collect(struct collection *collection, struct error *error) {
     return status;
 }
 
+/* The run before all of ours. */
+static void take_first(struct collection *collection) {
+    const struct tracer_options *options = collection->options;
+    collection->first = *options->first;
+    if (!options->first_pace)
+        return;
+    struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
+    *run = (struct trace_plain_run){options->first->run_ns, options->first->cpu_ns, {0}};
+    for (int kind = 0; kind < PACE_KINDS; kind++) {
+        run->piece_ns[kind] = options->first_pace->piece_ns[kind];
+        collection->fastest_ns[kind] = options->first_pace->fastest_ns[kind];
+    }
+}
+
+size_t tracer_expected_runs(const struct tracer_options *options, double run_ns) {
+    return run_plan_expected(options, run_ns);
+}
+
 int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
     interrupt_begin();
     if (options->first)
-        collection.first = *options->first;
+        take_first(&collection);
+    runs_expect(run_plan_expected(options, options->first ? (double)options->first->run_ns : 0));
     int status = collect(&collection, error);
     interrupt_end();
     free_collection(&collection);

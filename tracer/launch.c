@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "host/core_hold.h"
 #include "host/rerun.h"
+#include "host/runs.h"
 #include "host/served_run.h"
 
 _Noreturn static void become_program(const struct launch *launch, int go, int failed) {
@@ -85,6 +86,7 @@ static uint64_t children_cpu_ns(pid_t pid) {
 int launch_finish(struct launch *launch, struct error *error) {
     interrupt_program(launch->pid);
     struct served_run *served = served_run_begin(launch->pid, launch->args[0], launch->may_leave);
+    runs_begin(!launch->quiet);
     launch->start_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     ssize_t started = write(launch->go, "g", 1);
     int cause = 0;
@@ -95,6 +97,7 @@ int launch_finish(struct launch *launch, struct error *error) {
     interrupt_wait(launch->pid);
     launch->released = hold && core_hold_end(hold);
     launch->end_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
+    runs_end();
     launch->children_cpu_ns = children_cpu_ns(launch->pid);
     while (wait4(launch->pid, &launch->status, 0, &usage) < 0 && errno == EINTR)
         ;

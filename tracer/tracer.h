@@ -14,6 +14,7 @@
 #include "formats/facts.h"
 #include "formats/trace.h"
 #include "formats/user_catalog.h"
+#include "host/pace.h"
 
 struct tracer_options {
     char *const *args; /* program and arguments, NULL-terminated */
@@ -30,9 +31,18 @@ struct tracer_options {
                   * slowed all the same again, a few times; the program's output is that of the
                   * first */
     bool ignore_failure; /* go on after a first run that failed, or one that ended otherwise */
-    const struct run_end *first; /* the program's run before all of these; NULL none */
-    int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0;
-                     * negative: two, or as many more of a short program as make the median sure */
+    const struct run_end *first;           /* the program's run before all of these; NULL none */
+    const struct pace_reading *first_pace; /* of the cores in that run, which had no probes either
+                                            * and is one that tells what they cost; NULL: it is
+                                            * none */
+    int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0, or
+                     * one of enum plain_runs */
+};
+
+enum plain_runs {
+    PLAIN_RUNS_ENOUGH = -1, /* two, or as many more of a short program as make the median sure */
+    PLAIN_RUNS_IF_UNCLEAR =
+        -2, /* one, unless the first run and the traced one leave nothing open */
 };
 
 /* Runs the program to its end (its stdin, stdout and stderr are left alone) and writes the trace.
@@ -45,6 +55,10 @@ struct tracer_options {
  * nothing is run any more; -1 and `error` when it comes before the traced run (base/interrupt.h).
  */
 int tracer_run(const struct tracer_options *options, struct error *error);
+
+/* How many runs there will be, `first` included, of a program that takes `run_ns`, as far as that
+ * is known (0: it is not). At most, with PLAIN_RUNS_IF_UNCLEAR; about, else. 0: nobody knows. */
+size_t tracer_expected_runs(const struct tracer_options *options, double run_ns);
 
 /* Before the first run: can `program` (as given by the user) be run and, with `probed`, be traced?
  * -1 and `error` when not. Runs nothing. */

@@ -42,8 +42,9 @@ static int find_metric(const char *text, size_t length) {
     return -1;
 }
 
-int assertion_parse(const char *option, const char *text, struct assertion *assertion,
-                    struct error *error) {
+/* A value of no unit is in the metric's own. */
+static int parse(const char *option, const char *text, enum unit unit, const char *examples,
+                 struct assertion *assertion, struct error *error) {
     size_t name = strcspn(text, "<>");
     int metric = find_metric(text, name);
     if (metric < 0 || !text[name])
@@ -57,11 +58,21 @@ int assertion_parse(const char *option, const char *text, struct assertion *asse
         assertion->or_equal = true;
         value++;
     }
-    if (quantity_parse(value, metrics[metric].unit, &assertion->bound) < 0)
-        return error_set(error,
-                         "%s '%s': '%s' is not a value of %s: write 5ms, 1.5s, 90%% or 100/s",
-                         option, text, value, metrics[metric].name);
+    if (quantity_parse(value, unit == UNIT_NONE ? metrics[metric].unit : unit, &assertion->bound) <
+        0)
+        return error_set(error, "%s '%s': '%s' is not a value of %s: write %s", option, text, value,
+                         metrics[metric].name, examples);
     return 0;
+}
+
+int assertion_parse(const char *option, const char *text, struct assertion *assertion,
+                    struct error *error) {
+    return parse(option, text, UNIT_NONE, "5ms, 1.5s, 90% or 100/s", assertion, error);
+}
+
+int assertion_parse_ratio(const char *option, const char *text, struct assertion *assertion,
+                          struct error *error) {
+    return parse(option, text, UNIT_SHARE, "105%", assertion, error);
 }
 
 enum assertion_figure assertion_figure(const struct assertion *assertion) {
@@ -84,12 +95,15 @@ const char *assertion_lacks(const struct assertion *assertion, const struct sim_
     return assertion_estimate(assertion, result).mean > 0 ? NULL : metric->needed;
 }
 
+bool assertion_allows(const struct assertion *assertion, double value) {
+    if (assertion->or_equal && value == assertion->bound)
+        return true;
+    return assertion->relation == '<' ? value < assertion->bound : value > assertion->bound;
+}
+
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
                      double *value, enum unit *unit) {
-    const struct metric *metric = &metrics[assertion->metric];
     *value = assertion_estimate(assertion, result).mean;
-    *unit = metric->unit;
-    if (assertion->or_equal && *value == assertion->bound)
-        return true;
-    return assertion->relation == '<' ? *value < assertion->bound : *value > assertion->bound;
+    *unit = metrics[assertion->metric].unit;
+    return assertion_allows(assertion, *value);
 }

@@ -22,6 +22,10 @@ struct assertion {
 int assertion_parse(const char *option, const char *text, struct assertion *assertion,
                     struct error *error);
 
+/* The same with a value in per cent of the same figure of another prediction: 'run<105%'. */
+int assertion_parse_ratio(const char *option, const char *text, struct assertion *assertion,
+                          struct error *error);
+
 /* Does the prediction have the metric at all? NULL, or what the model lacks. */
 const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result);
 
@@ -37,6 +41,9 @@ enum assertion_figure {
 enum assertion_figure assertion_figure(const struct assertion *assertion);
 struct estimate assertion_estimate(const struct assertion *assertion,
                                    const struct sim_result *result);
+
+/* Whether a value of the metric keeps the bound. */
+bool assertion_allows(const struct assertion *assertion, double value);
 
 /* Whether the predicted mean keeps the bound. `value` gets it, `unit` what it is in. */
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/text/text_page.h"
 
 void usage_error(const char *format, ...) {
     va_list arguments;
@@ -95,6 +96,11 @@ static error_t parse_format(int key, char *argument, struct argp_state *state) {
         *format = FORMAT_TABLE;
         return 0;
     }
+    if (key == ARGP_KEY_SUCCESS) {
+        if (*format == FORMAT_TABLE)
+            text_page_begin();
+        return 0;
+    }
     if (key != KEY_FORMAT)
         return ARGP_ERR_UNKNOWN;
     if (table_format_parse(argument, format) < 0)
@@ -106,4 +112,6 @@ static const struct argp_option format_list[] = {
     {"format", KEY_FORMAT, "table|json|csv", 0, "how to print (table)", 80},
     {0},
 };
-const struct argp format_argp = {.options = format_list, .parser = parse_format};
+static const struct argp_child format_children[] = {{&wide_argp, 0, NULL, 0}, {0}};
+const struct argp format_argp = {
+    .options = format_list, .parser = parse_format, .children = format_children};

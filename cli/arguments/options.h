@@ -13,7 +13,7 @@ struct common_options {
 
 /* Child parsers; ARGP_KEY_INIT of the parent sets state->child_inputs.
  *   common_argp   struct common_options *   -i, -o, -q, -v
- *   format_argp   enum table_format *       --format=table|json|csv */
+ *   format_argp   enum table_format *       --format=table|json|csv, --wide; begins the page */
 extern const struct argp common_argp;
 extern const struct argp format_argp;
 

@@ -279,7 +279,7 @@ static int apply_names(const struct thread_choice *choice, const struct model *m
             return error_set(error, "--threads: the model has no pool '%s': name one of %s",
                              choice->names[i], pools);
         }
-        if (model->pools[pool].per_task)
+        if (model->pools[pool].per_task && !model->pools[pool].scales)
             return error_set(error,
                              "--threads: a thread of %s is made for each task, so that their "
                              "number follows the load: leave it out",
@@ -331,6 +331,13 @@ static int apply_all(const struct model *model, int threads, int *sizes, struct 
                              "--threads %d: the program makes a thread of %s for each task, so "
                              "that their number follows the load: leave --threads out",
                              threads, model->pools[i].name);
+    for (size_t i = 0; i < model->n_pools; i++)
+        if (model->pools[i].tree && *model->pools[i].tree)
+            return error_set(error,
+                             "--threads %d: threads of %s make each other, each for a part of its "
+                             "work, in %s: how many there are with another thread count, and what "
+                             "is left to each, is not known: leave --threads out",
+                             threads, model->pools[i].name, model->pools[i].tree);
     char pools[512];
     list_pools(model, pools, sizeof pools);
     return error_set(error,

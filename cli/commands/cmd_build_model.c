@@ -14,9 +14,11 @@
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
+#include "cli/prediction/uncertainty.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/drawing.h"
 #include "cli/text/quantity.h"
+#include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
@@ -133,7 +135,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
 
 static const struct argp build_argp = {
     .options = options_list,
@@ -399,6 +402,13 @@ static void print_refills(const struct model *model) {
     }
 }
 
+/* What more runs would tell. */
+static void print_unknown(const struct model *model) {
+    if (!uncertainty_knows_spread(model))
+        printf("%sby how much runs differ is not known: intervals suppose 5 %%\n",
+               isfinite(model->perturbation) ? "" : "what the probes cost and ");
+}
+
 static void print_summary(const struct model *model) {
     printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
@@ -407,9 +417,10 @@ static void print_summary(const struct model *model) {
     if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
         printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
                100 * (model->cpu_correction - 1));
-    if (model->cpu_spread > 0)
+    if (uncertainty_knows_spread(model))
         printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
     printf("\n");
+    print_unknown(model);
     if (scope_is_single(model))
         printf("the program has one thread: there are none to have more of\n");
     print_waiting(model);
@@ -489,8 +500,10 @@ static int save_decisions(struct decision_log *decisions, const char *directory,
 }
 
 static void tell(const struct build_options *options, const struct model *model) {
-    if (!options->modelgen.passes.dump_after)
+    if (!options->modelgen.passes.dump_after) {
+        text_page_begin();
         print_summary(model);
+    }
     warn_of_checks(model);
     log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
              options->common.directory, WORKSPACE_MODEL);

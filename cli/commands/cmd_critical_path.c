@@ -91,6 +91,7 @@ static const struct table_column thread_columns[] = {
 
 static struct table *path_table(const struct critical_path *path, size_t most) {
     struct table *table = table_new(path_columns, N_COLUMNS(path_columns));
+    TABLE_SPARE(table, "least_slack_ns", "mean_slack_ns", "cpu_share", "total_ns");
     for (size_t r = 0; r < path->n_rows && r < most; r++) {
         const struct path_row *row = &path->rows[r];
         bool computes = row->subject == PATH_COMPUTING && path->cpu_ns > 0;

@@ -100,6 +100,7 @@ static const struct table_column pool_columns[] = {
 
 static struct table *pool_table(const struct model *model) {
     struct table *table = table_new(pool_columns, sizeof pool_columns / sizeof *pool_columns);
+    TABLE_SPARE(table, "nodes", "origin");
     for (size_t i = 0; i < model->n_pools; i++) {
         const struct pool *pool = &model->pools[i];
         table_add_text(table, pool->name);
@@ -123,6 +124,7 @@ static const struct table_column object_columns[] = {
 
 static struct table *object_table(const struct model *model) {
     struct table *table = table_new(object_columns, sizeof object_columns / sizeof *object_columns);
+    TABLE_SPARE(table, "evidence");
     for (size_t i = 0; i < model->n_objects; i++) {
         const struct object *object = &model->objects[i];
         char *amount = explanation_of_parameters(model, object);
@@ -146,6 +148,7 @@ static const struct table_column monitor_columns[] = {
 static struct table *monitor_table(const struct model *model) {
     struct table *table =
         table_new(monitor_columns, sizeof monitor_columns / sizeof *monitor_columns);
+    TABLE_SPARE(table, "violations", "replayed", "why", "confidence", "amount");
     for (size_t i = 0; i < model->n_monitors; i++) {
         const struct hand_made *monitor = &model->monitors[i];
         char *amount = linear_is_known(&monitor->amount)

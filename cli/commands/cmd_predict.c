@@ -292,6 +292,7 @@ static double first_run_ns(const struct sweep *sweep) {
 static struct table *sweep_table(const struct model *model, const struct sweep *sweep,
                                  const struct table_column *columns) {
     struct table *table = table_new(columns, SWEEP_COLUMNS);
+    TABLE_SPARE(table, "disk_utilisation", "response_p50_ns", "response_p95_ns", "response_ns");
     double compared_ns = first_run_ns(sweep);
     for (size_t i = 0; i < sweep->count; i++)
         add_sweep_row(table, model, &sweep->predictions[i], compared_ns);
@@ -373,6 +374,7 @@ static struct table *object_table(const struct model *model, const struct sim_re
     if (result->n_objects > 0)
         qsort_r(order, result->n_objects, sizeof *order, compare_total_wait, result->objects);
     struct table *table = table_new(object_columns, sizeof object_columns / sizeof *object_columns);
+    TABLE_SPARE(table, "length", "operations", "wait_ns");
     for (size_t i = 0; i < result->n_objects && i < limit; i++)
         add_object_row(table, &model->objects[order[i]], &result->objects[order[i]]);
     free(order);

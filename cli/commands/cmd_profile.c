@@ -11,9 +11,13 @@
 #include "cli/recording/stages.h"
 #include "cli/recording/workspace.h"
 #include "host/rerun.h"
+#include "host/runs.h"
 #include "host/served_run.h"
+#include "tracer/tracer.h"
 
 static const struct argp_option options_list[] = {
+    OPTION_ONCE,
+    OPTION_THOROUGH,
     OPTION_RATE,
     OPTION_PLAIN_RUNS,
     OPTION_STEADY,
@@ -36,14 +40,15 @@ static const struct argp profile_argp = {
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc =
         "Records all that `persik build-model` needs: runs the program once under a sampler, "
-        "analyses its source, runs it again with probes, and some times without to tell what the "
-        "probes cost; the last runs tell what it costs its threads to share a core's cache. The "
-        "program is not changed, its output is left alone.\v"
+        "analyses its source, runs it again with probes, and, where these two differ, once without "
+        "anything, to tell what the probes cost. The program is not changed; its output appears "
+        "once.\v"
         "Examples:\n"
         "  persik profile ./program --threads 4\n"
+        "  persik profile --once ./program --threads 4\n"
+        "  persik profile --thorough ./program --threads 4\n"
         "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- ./server --threads 4\n"
         "  persik profile --duration 30s ./server --threads 4\n"
-        "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
         "  persik profile --build-dir build ./server\n",
     .children = record_children,
 };
@@ -65,15 +70,35 @@ static void analyze_source(const struct record_options *options, const char *bec
         log_warning("no facts from the source: %s", error.text);
 }
 
-static int sample(const struct record_options *options, const char *directory, struct run_end *end,
-                  struct error *error) {
-    log_note("first run: sampling");
+/* The run before all others. */
+struct first_run {
+    struct run_end end; /* not known: there was none */
+    struct pace_reading pace;
+};
+
+/* As far as it is known before the first run. */
+static size_t expected_runs(const struct record_options *options, const struct first_run *first) {
+    struct trace_stage traced = {.first = &first->end,
+                                 .plain_runs = options->plain_runs,
+                                 .evictions = record_evicts(options)};
+    return stage_expected_runs(&traced, 0);
+}
+
+static int sample(const struct record_options *options, const char *directory,
+                  struct first_run *first, struct error *error) {
+    size_t n = expected_runs(options, first);
+    runs_expect(n);
+    if (options->plain_runs == PLAIN_RUNS_IF_UNCLEAR)
+        log_note("first run of at most %zu: sampling", n);
+    else
+        log_note("first run: sampling");
     struct sample_stage stage = {.program = options->program,
                                  .directory = directory,
                                  .rate_hz = options->rate_hz,
                                  .ignore_failure = options->ignore_failure,
+                                 .quiet = true,
                                  .may_leave = true};
-    return stage_sample(&stage, end, error) < 0 ? -1 : interrupt_check(error);
+    return stage_sample(&stage, &first->end, &first->pace, error) < 0 ? -1 : interrupt_check(error);
 }
 
 /* Of a server that nobody asked: it told what it becomes by exec and which functions it has, but
@@ -87,23 +112,31 @@ static void forget_sample(const char *directory) {
     }
 }
 
+/* Does the sampled run stand for one without probes? Where one is slowed that is not made again, it
+ * does not. */
+static bool tells_plain_time(const struct record_options *options) {
+    return options->plain_runs == PLAIN_RUNS_IF_UNCLEAR && !options->no_sample && !options->steady;
+}
+
+static void announce_next(const struct record_options *options, const struct trace_stage *stage,
+                          const struct first_run *first) {
+    double run_ns = (double)first->end.run_ns;
+    if (served_run_outcome() == SERVED_NONE)
+        record_announce_runs(options, stage_expected_runs(stage, run_ns), run_ns);
+    log_note("%s: tracing", options->no_sample ? "first run" : "next run");
+}
+
 /* `first` is the sampling run, `became` what the program was by then. */
 static int analyze_and_trace(const struct record_options *options, const char *directory,
-                             const struct run_end *first, const char *became,
+                             const struct first_run *first, const char *became,
                              const struct user_catalog *catalog, struct error *error) {
     /* Whoever asks the server by hand does so in one run more. */
     bool by_hand = served_run_outcome() == SERVED_LEFT || served_run_outcome() == SERVED_BY_HAND;
     int plain_runs = by_hand ? 0 : options->plain_runs;
-    bool one = plain_runs == 0 && (by_hand || options->no_evictions);
     if (!options->no_source)
         analyze_source(options, became, directory, false);
     if (served_run_outcome() == SERVED_LEFT)
         forget_sample(directory);
-    log_note("%s: tracing%s",
-             options->no_sample ? "first run"
-             : one              ? "next run"
-                                : "next runs",
-             plain_runs ? ", and without probes" : "");
     struct trace_stage stage = {
         .program = options->program,
         .became = became,
@@ -113,11 +146,13 @@ static int analyze_and_trace(const struct record_options *options, const char *d
         .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
-        .evictions = !options->no_evictions && !by_hand,
-        .first = by_hand ? NULL : first,
+        .evictions = record_evicts(options) && !by_hand,
+        .first = by_hand || options->no_sample ? NULL : &first->end,
+        .first_pace = tells_plain_time(options) && !by_hand ? &first->pace : NULL,
         .catalog = catalog,
         .facts_directory = directory,
     };
+    announce_next(options, &stage, first);
     int status = stage_trace(&stage, error);
     /* What no sample fell into, and what main does not lead to. */
     if (status >= 0 && !options->no_source && reading_is_incomplete(directory))
@@ -127,9 +162,9 @@ static int analyze_and_trace(const struct record_options *options, const char *d
 
 static int run_with_catalog(const struct record_options *options, const char *directory,
                             const struct user_catalog *catalog, struct error *error) {
-    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
+    if (record_runs_several(options, !options->no_sample) && rerun_keep_input(error) < 0)
         return -1;
-    struct run_end first = {0};
+    struct first_run first = {0};
     record_announce(options, !options->no_sample, true);
     if (!options->no_sample && sample(options, directory, &first, error) < 0)
         return -1;

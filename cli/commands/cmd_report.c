@@ -9,6 +9,7 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/predict_report.h"
 #include "cli/report/tally_table.h"
+#include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
 
 enum { KEY_HTML = 0x7000, KEY_MEASUREMENTS };
@@ -50,7 +51,8 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
 
 static const struct argp report_argp = {
     .options = options_list,
@@ -130,6 +132,7 @@ static void print_tally(const struct trace *trace, struct tally *tally, enum tal
 }
 
 static void print_report(const struct trace *trace, const char *directory) {
+    text_page_begin();
     print_program(&trace->meta);
     print_run(trace);
     print_probes(&trace->meta);

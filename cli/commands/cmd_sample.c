@@ -30,7 +30,7 @@ static int run_sample(const struct record_options *options, const char *director
                                  .ignore_failure = options->ignore_failure};
     struct run_end end = {0};
     record_announce(options, true, false);
-    return stage_sample(&stage, &end, error);
+    return stage_sample(&stage, &end, NULL, error);
 }
 
 int command_sample(int argc, char **argv) {

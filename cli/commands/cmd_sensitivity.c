@@ -241,6 +241,7 @@ static void add_row(struct table *table, const struct variation *variation,
 static struct table *effect_table(const struct analysis *analysis,
                                   const struct table_column *columns) {
     struct table *table = table_new(columns, EFFECT_COLUMNS);
+    TABLE_SPARE(table, "place", "known", "throughput", "response mean");
     size_t *order = sensitivity_order(analysis->effects, analysis->n_effects);
     for (size_t i = 0; i < analysis->n_effects; i++)
         add_row(table, &analysis->variations.items[order[i]], &analysis->effects[order[i]]);

@@ -7,20 +7,19 @@
 #include "cli/recording/workspace.h"
 #include "host/rerun.h"
 
-static const struct argp_option options_list[] = {OPTION_PLAIN_RUNS,     OPTION_STEADY,
-                                                  OPTION_PREPARE,        OPTION_CLEANUP,
-                                                  OPTION_IGNORE_FAILURE, OPTION_FOLLOW,
-                                                  OPTION_NO_BLOCK_IO,    OPTION_NO_EVICTIONS,
-                                                  OPTION_CATALOG,        {0}};
+static const struct argp_option options_list[] = {
+    OPTION_ONCE,        OPTION_THOROUGH,     OPTION_PLAIN_RUNS,     OPTION_STEADY,
+    OPTION_PREPARE,     OPTION_CLEANUP,      OPTION_IGNORE_FAILURE, OPTION_FOLLOW,
+    OPTION_NO_BLOCK_IO, OPTION_NO_EVICTIONS, OPTION_CATALOG,        {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
     .parser = record_parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc = "Runs the program once with probes on its lock, queue, thread and I/O calls, and "
-           "some times without, to tell what the probes cost; then up to five times with probes "
-           "while the cores' caches are emptied now and then, to tell what that costs. Writes "
-           "trace.persik and evictions-1.persik, evictions-2.persik ...\v"
+           "once without, to tell what the probes cost. With --thorough, more often without, and "
+           "some times while the cores' caches are emptied now and then, to tell what that costs. "
+           "Writes trace.persik and, then, evictions-1.persik, evictions-2.persik ...\v"
            "Examples:\n"
            "  persik trace ./server --threads 4\n"
            "  persik trace --load 'wrk -d 10s http://localhost:8080/' -- ./server -p 8080\n"
@@ -31,7 +30,7 @@ static const struct argp trace_argp = {
 static int run_trace(const struct record_options *options, const char *directory,
                      struct error *error) {
     struct user_catalog *catalog;
-    if (record_runs_several(options, false) && rerun_check_input(error) < 0)
+    if (record_runs_several(options, false) && rerun_keep_input(error) < 0)
         return -1;
     if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
         return -1;
@@ -44,10 +43,11 @@ static int run_trace(const struct record_options *options, const char *directory
         .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
-        .evictions = !options->no_evictions,
+        .evictions = record_evicts(options),
         .catalog = catalog,
         .facts_directory = options->common.directory,
     };
+    record_announce_runs(options, stage_expected_runs(&stage, 0), 0);
     int status = stage_trace(&stage, error);
     user_catalog_free(catalog);
     return status;

@@ -20,6 +20,7 @@
 #include "cli/prediction/simulation_options.h"
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/disturbance.h"
+#include "cli/text/text_page.h"
 #include "cli/validation/comparison.h"
 #include "cli/validation/served_validation.h"
 #include "host/pace.h"
@@ -191,7 +192,7 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&load_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&load_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
 
 static const struct argp validate_argp = {
     .options = options_list,
@@ -523,7 +524,7 @@ static FILE *open_log(const char *path) {
 }
 
 static int measure_all(struct validation *validation, struct error *error) {
-    if (rerun_check_input(error) < 0 || warm_up(validation, error) < 0)
+    if (rerun_keep_input(error) < 0 || warm_up(validation, error) < 0)
         return -1;
     const char *path = validation->options->measurements;
     FILE *log = NULL;
@@ -664,6 +665,8 @@ int command_validate(int argc, char **argv) {
     struct validate_options options;
     argp_parse(&validate_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     struct validation validation = {.options = &options};
+    if (options.format == FORMAT_TABLE && !options.svg)
+        text_page_begin();
     hooks_set(options.prepare, options.cleanup);
     if (options.plan.load)
         return command_served(&options);

@@ -186,6 +186,7 @@ struct table *load_table(const struct model *model, const struct load_row *rows,
         if (is_spared(columns[i].key, &shown))
             chosen[i].title = NULL;
     struct table *table = table_new(chosen, COLUMNS);
+    TABLE_SPARE(table, "disk_utilisation", "queue_length", "response_p50_ns", "response_p95_ns");
     for (size_t i = 0; i < n; i++)
         add_row(table, model, &rows[i]);
     return table;

@@ -122,12 +122,24 @@ static double least_work(const struct model *model, const int *own_threads,
     return least;
 }
 
+/* In a tree of threads the number of results to put together follows the threads, and which of two
+ * halves is the last to be ready is different each time. */
+static char *refuse_own_standstill(const struct model *model, const struct sim_result *result) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (model->pools[p].tree && *model->pools[p].tree)
+            return memory_format("how threads of %s, which make each other in %s, wait for each "
+                                 "other is not understood: everything waits for nothing at %s, as "
+                                 "in the recorded configuration",
+                                 model->pools[p].name, model->pools[p].tree, result->stalled_at);
+    return refuse(result, ", as in the recorded configuration");
+}
+
 char *refusal_of_run(const struct model *model, const int *own_threads, const int *pool_threads,
                      const struct sim_result *result, const struct sim_result *own) {
     if (!refusal_is_due(result))
         return NULL;
     if (!own)
-        return refuse(result, ", as in the recorded configuration");
+        return refuse_own_standstill(model, result);
     double least = least_work(model, own_threads, pool_threads);
     double done = result->cpu_ns.mean / (least * own->cpu_ns.mean);
     if (operations_of(own) > 0)

@@ -12,7 +12,7 @@
 /* What each part is worth before it is scaled: a judgement, in the order of what was seen. */
 #define MACHINE        0.015 /* runs of one configuration on a quiet machine differ by that */
 #define SPREAD         0.5   /* most less least of some five runs is about twice the deviation */
-#define UNKNOWN_SPREAD 0.05  /* nobody ran it twice */
+#define UNKNOWN_SPREAD 0.05  /* at most one run had no probes: too few to tell */
 #define UNCHECKED      0.015 /* no run tells what the model misses */
 #define RULES          0.1   /* of a rule that nothing speaks for, where the threads are doubled */
 #define ALIKE          0.05  /* of waits whose object is only alike */
@@ -113,9 +113,15 @@ static double doubt_of_rules(const struct model *model, const int *pool_threads)
     return RULES * worst / M_LN2;
 }
 
+bool uncertainty_knows_spread(const struct model *model) {
+    return model->cpu_spread > 0 && model->plain_cpu_spread > 0;
+}
+
 struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
                                     double busy_cores) {
-    double cpu_spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD);
+    double cpu_spread =
+        SPREAD * (uncertainty_knows_spread(model) ? model->cpu_spread
+                                                  : fmax(model->cpu_spread, UNKNOWN_SPREAD));
     double threads = 0;
     for (size_t p = 0; p < model->n_pools; p++)
         threads = fmax(threads, distance(pool_threads[p], model->pools[p].profiled_threads));

@@ -9,6 +9,7 @@
 #define PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "formats/model.h"
 #include "simulator/simulator.h"
@@ -25,6 +26,10 @@ struct uncertainty {
     double threads;      /* other numbers of threads than recorded ... */
     double cores;        /* ... and of cores */
 };
+
+/* Was the program run without probes more than once? Else what runs differ by is not known, and
+ * supposed to be 5 % at least. */
+bool uncertainty_knows_spread(const struct model *model);
 
 /* Of a prediction for so many threads in each pool of the model, which may have been told another
  * rule since it was built, and so many cores, of which it keeps `busy_cores` busy on average, NAN

@@ -11,28 +11,44 @@
 #include "cli/recording/programs.h"
 #include "cli/recording/stages.h"
 #include "cli/recording/workspace.h"
+#include "cli/text/quantity.h"
 #include "tracer/tracer.h"
 
 const struct argp_child record_children[] = {
     {&common_argp, 0, NULL, 0}, {&serving_argp, 0, NULL, 0}, {0}};
 const struct argp_child record_children_without_run[] = {{&common_argp, 0, NULL, 0}, {0}};
 
+static void settle_level(struct record_options *options) {
+    bool thorough = options->level == RECORD_THOROUGH, once = options->level == RECORD_ONCE;
+    if (once && options->plain_runs_given && options->plain_runs > 0)
+        usage_error("--once: leave out --plain-runs, there is one run only");
+    options->no_sample |= once;
+    if (!options->plain_runs_given)
+        options->plain_runs = thorough ? PLAIN_RUNS_ENOUGH : once ? 0 : PLAIN_RUNS_IF_UNCLEAR;
+}
+
 /* Each run of a server has to be asked: as few as tell what a model needs. One by hand. */
 static void settle_runs(struct record_options *options) {
     options->plan.recorded = !options->follow;
     if (!serving_is_planned(&options->plan))
         return;
-    if (options->plain_runs < 0)
+    if (!options->plain_runs_given)
         options->plain_runs = 0;
     options->no_evictions = true;
     options->no_sample |= serving_is_by_hand(&options->plan);
+}
+
+static void choose_level(struct record_options *options, enum record_level level) {
+    if (options->level != RECORD_USUAL && options->level != level)
+        usage_error("--once and --thorough exclude each other: leave out one");
+    options->level = level;
 }
 
 error_t record_parse_without_run(int key, char *argument, struct argp_state *state) {
     struct record_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct record_options){.rate_hz = 100, .plain_runs = -1};
+        *options = (struct record_options){.rate_hz = 100};
         state->child_inputs[0] = &options->common;
         return 0;
     case KEY_RATE:
@@ -40,6 +56,11 @@ error_t record_parse_without_run(int key, char *argument, struct argp_state *sta
         return 0;
     case KEY_PLAIN_RUNS:
         options->plain_runs = (int)option_integer("--plain-runs", argument, 0, 1000);
+        options->plain_runs_given = true;
+        return 0;
+    case KEY_ONCE:
+    case KEY_THOROUGH:
+        choose_level(options, key == KEY_ONCE ? RECORD_ONCE : RECORD_THOROUGH);
         return 0;
     case KEY_STEADY:
         options->steady = true;
@@ -93,8 +114,10 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     error_t status = record_parse_without_run(key, argument, state);
     if (key == ARGP_KEY_INIT)
         state->child_inputs[1] = &options->plan;
-    else if (key == ARGP_KEY_SUCCESS) /* the children's options are complete */
+    else if (key == ARGP_KEY_SUCCESS) { /* the children's options are complete */
+        settle_level(options);
         settle_runs(options);
+    }
     return key == ARGP_KEY_SUCCESS ? 0 : status;
 }
 
@@ -104,8 +127,12 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
     argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
+bool record_evicts(const struct record_options *options) {
+    return options->level == RECORD_THOROUGH && !options->no_evictions;
+}
+
 bool record_runs_several(const struct record_options *options, bool sampled) {
-    return sampled || options->plain_runs != 0 || options->steady || !options->no_evictions;
+    return sampled || options->plain_runs != 0 || options->steady || record_evicts(options);
 }
 
 /* How long a run of the server takes. */
@@ -131,6 +158,21 @@ void record_announce(const struct record_options *options, bool sampled, bool tr
     else
         log_note("%d runs of the server, each %s:%s one traced%s", n, length,
                  sampled ? " one sampled," : "", plain);
+}
+
+void record_announce_runs(const struct record_options *options, size_t n, double run_ns) {
+    char about[QUANTITY_BYTES + 16] = "", time[QUANTITY_BYTES];
+    const char *so_many = options->plain_runs == PLAIN_RUNS_IF_UNCLEAR ? "at most"
+                          : options->level == RECORD_THOROUGH          ? "about"
+                                                                       : "in all";
+    if (serving_is_planned(&options->plan) || n == 1)
+        return;
+    if (run_ns > 0)
+        snprintf(about, sizeof about, " of about %s", quantity_show(run_ns, UNIT_TIME, time));
+    if (n > 0)
+        log_note("%s %zu runs%s", so_many, n, about);
+    else
+        log_note("some ten runs, fewer of a program that takes long");
 }
 
 /* After a first signal what was recorded is kept; after a second one nothing is. */

@@ -8,15 +8,21 @@
 #include "cli/arguments/options.h"
 #include "host/served_run.h"
 
+/* How many runs a recording is worth. */
+enum record_level { RECORD_USUAL, RECORD_ONCE, RECORD_THOROUGH };
+
 struct record_options {
     struct common_options common;
     char **program; /* NULL-terminated */
     double rate_hz;
-    int plain_runs;                /* negative: as many as it takes */
+    enum record_level level;
+    bool plain_runs_given;
+    int plain_runs;                /* as in tracer.h */
+    bool no_evictions;             /* --thorough without them */
     const char *prepare, *cleanup; /* commands around every run; NULL none */
     struct served_plan plan;       /* how a server is asked */
     bool ignore_failure;
-    bool steady, follow, no_block_io, no_evictions, no_sample, no_source;
+    bool steady, follow, no_block_io, no_sample, no_source;
     const char *build_directory;
     const char *catalog; /* path of the user's catalog; NULL none */
 };
@@ -29,6 +35,8 @@ enum {
     KEY_FOLLOW,
     KEY_NO_BLOCK_IO,
     KEY_NO_EVICTIONS,
+    KEY_ONCE,
+    KEY_THOROUGH,
     KEY_NO_SAMPLE,
     KEY_NO_SOURCE,
     KEY_BUILD_DIR,
@@ -43,8 +51,21 @@ enum {
 #define OPTION_PLAIN_RUNS                                                                          \
     {                                                                                              \
         "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
-            "runs without probes: what the probes cost, and the machine's usual speed (2, or up "  \
-            "to 5 when they are short)",                                                           \
+            "so many runs without probes, which tell what the probes cost (at most 1; thorough: "  \
+            "2 "                                                                                   \
+            "to 9)",                                                                               \
+            1                                                                                      \
+    }
+#define OPTION_ONCE                                                                                \
+    {                                                                                              \
+        "once", KEY_ONCE, NULL, 0,                                                                 \
+            "one run, with probes: what they cost, and how much runs differ, is not known", 1      \
+    }
+#define OPTION_THOROUGH                                                                            \
+    {                                                                                              \
+        "thorough", KEY_THOROUGH, NULL, 0,                                                         \
+            "some ten runs: two to nine without probes, and up to five in which the cores' "       \
+            "caches are emptied now and then, which tell what it costs threads to share a core",   \
             1                                                                                      \
     }
 #define OPTION_STEADY                                                                              \
@@ -61,9 +82,7 @@ enum {
 #define OPTION_NO_EVICTIONS                                                                        \
     {                                                                                              \
         "no-evictions", KEY_NO_EVICTIONS, NULL, 0,                                                 \
-            "no runs in which the cores' caches are emptied now and then: what it costs threads "  \
-            "to share a core is then not known",                                                   \
-            1                                                                                      \
+            "of --thorough all but the runs in which the cores' caches are emptied", 1             \
     }
 
 #define OPTION_PREPARE                                                                             \
@@ -93,11 +112,19 @@ extern const struct argp_child record_children[];
 error_t record_parse_without_run(int key, char *argument, struct argp_state *state);
 extern const struct argp_child record_children_without_run[];
 
+/* Are there runs with emptied caches, too? */
+bool record_evicts(const struct record_options *options);
+
 /* Is the program run more than once, one of them `sampled`? */
 bool record_runs_several(const struct record_options *options, bool sampled);
 
-/* Says how often a server will be run, and for how long; of any other program nothing. */
+/* Before the first run: says how often a server will be run, and for how long; of any other program
+ * nothing. */
 void record_announce(const struct record_options *options, bool sampled, bool traced);
+
+/* Of any other program: "3 runs of about 1.7 s", `run_ns` as the first one took; 0: it is to come.
+ * `n` 0: nobody knows. Of one run nothing. */
+void record_announce_runs(const struct record_options *options, size_t n, double run_ns);
 
 typedef int record_stages(const struct record_options *options, const char *directory,
                           struct error *error);

@@ -92,12 +92,15 @@ static int describe_sample(const char *directory, struct error *error) {
     return status;
 }
 
-int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error) {
+int stage_sample(const struct sample_stage *stage, struct run_end *end, struct pace_reading *pace,
+                 struct error *error) {
     const char *directory = stage->directory;
     struct sampler_options options = {.args = stage->program,
                                       .directory = directory,
                                       .rate_hz = stage->rate_hz,
                                       .end = end,
+                                      .pace = pace,
+                                      .quiet = stage->quiet,
                                       .may_leave = stage->may_leave};
     if (sampler_run(&options, error) < 0)
         return -1;
@@ -281,16 +284,11 @@ static struct facts *load_facts(const char *directory) {
     return facts;
 }
 
-int stage_trace(const struct trace_stage *stage, struct error *error) {
-    char *probe = programs_find_part("libpersik-probe.so", error);
-    if (!probe)
-        return -1;
-    struct facts *facts = load_facts(stage->facts_directory);
-    struct tracer_options options = {
+static struct tracer_options tracer_options_of(const struct trace_stage *stage) {
+    return (struct tracer_options){
         .args = stage->program,
         .became = stage->became,
         .directory = stage->directory,
-        .probe_library = probe,
         .follow_children = stage->follow,
         .block_io = stage->block_io,
         .evictions = stage->evictions,
@@ -298,9 +296,24 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .steady = stage->steady,
         .ignore_failure = stage->ignore_failure,
         .first = stage->first,
+        .first_pace = stage->first_pace,
         .catalog = stage->catalog,
-        .facts = facts,
     };
+}
+
+size_t stage_expected_runs(const struct trace_stage *stage, double run_ns) {
+    struct tracer_options options = tracer_options_of(stage);
+    return tracer_expected_runs(&options, run_ns);
+}
+
+int stage_trace(const struct trace_stage *stage, struct error *error) {
+    char *probe = programs_find_part("libpersik-probe.so", error);
+    if (!probe)
+        return -1;
+    struct facts *facts = load_facts(stage->facts_directory);
+    struct tracer_options options = tracer_options_of(stage);
+    options.probe_library = probe;
+    options.facts = facts;
     int status = tracer_run(&options, error);
     free(probe);
     facts_free(facts);

@@ -9,6 +9,7 @@
 #include "base/run_end.h"
 #include "formats/trace.h"
 #include "formats/user_catalog.h"
+#include "host/pace.h"
 
 /* A signal ended the program; what ran until then is recorded. */
 #define STAGE_KILLED 1
@@ -25,11 +26,12 @@ struct sample_stage {
     char *const *program;
     const char *directory;
     double rate_hz;
-    bool ignore_failure; /* else a program that fails is an error, with its exit status */
-    bool may_leave;      /* as in host/served_run.h */
+    bool ignore_failure;   /* else a program that fails is an error, with its exit status */
+    bool quiet, may_leave; /* as in sampler.h */
 };
-/* `end` gets how the run ended. */
-int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error);
+/* `end` gets how the run ended, `pace` how fast the cores were. */
+int stage_sample(const struct sample_stage *stage, struct run_end *end, struct pace_reading *pace,
+                 struct error *error);
 
 /* What `program` became by exec while it was sampled into `directory`, as `env X=Y server` does:
  * the path is the caller's to free. NULL: it stayed the same, or it is not known. */
@@ -48,10 +50,11 @@ struct trace_stage {
     char *const *program;
     const char *became; /* by exec; NULL: it stays what it is */
     const char *directory;
-    int plain_runs;
-    bool steady, ignore_failure; /* as in tracer.h */
+    int plain_runs; /* as in tracer.h, with the following four */
+    bool steady, ignore_failure;
     const struct run_end *first; /* the run before these; NULL none */
-    bool follow;                 /* child processes too */
+    const struct pace_reading *first_pace;
+    bool follow; /* child processes too */
     bool block_io;
     bool evictions; /* some runs more, which tell what it costs threads to lose their caches */
     const struct user_catalog *catalog; /* NULL none */
@@ -59,5 +62,8 @@ struct trace_stage {
         *facts_directory; /* what static.json there says of limits is looked at; may have none */
 };
 int stage_trace(const struct trace_stage *stage, struct error *error);
+
+/* How many runs there will be, as in tracer.h. */
+size_t stage_expected_runs(const struct trace_stage *stage, double run_ns);
 
 #endif

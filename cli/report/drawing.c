@@ -6,6 +6,7 @@
 
 #include "base/output.h"
 #include "cli/recording/programs.h"
+#include "cli/text/text_page.h"
 #include "modelgen/modelgen.h"
 
 static int cannot_write(const char *path, struct error *error) {
@@ -13,6 +14,8 @@ static int cannot_write(const char *path, struct error *error) {
 }
 
 int drawing_write_dot(const struct model *model, const char *path, struct error *error) {
+    if (!path)
+        text_page_end(); /* it is for Graphviz */
     if (!path)
         return modelgen_write_dot(model, stdout) < 0 ? cannot_write("the drawing", error) : 0;
     struct output output;

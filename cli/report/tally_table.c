@@ -65,6 +65,7 @@ struct table *tally_table(const struct trace *trace, struct tally *tally, enum t
     bool sites = of == TALLY_OF_SITES;
     tally_sort(tally);
     struct table *table = table_new(sites ? site_columns : object_columns, COLUMNS);
+    TABLE_SPARE(table, "operations", "calls");
     for (size_t i = 0; i < tally->count && i < limit; i++) {
         const struct tally_row *row = &tally->items[i];
         char *site = describe_site(trace, row->context);

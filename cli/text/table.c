@@ -8,6 +8,9 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "cli/text/demangle.h"
+#include "cli/text/fit.h"
+#include "cli/text/text_page.h"
 #include "html/writer.h"
 
 struct cell {
@@ -18,6 +21,8 @@ struct cell {
 struct table {
     const struct table_column *columns;
     size_t n_columns;
+    const char *const *spare; /* titles */
+    size_t n_spare;
     struct {
         struct cell *items;
         size_t count, capacity;
@@ -53,6 +58,11 @@ void table_free(struct table *table) {
     free(table);
 }
 
+void table_spare(struct table *table, const char *const *titles, size_t n) {
+    table->spare = titles;
+    table->n_spare = n;
+}
+
 size_t table_rows(const struct table *table) {
     assert(table->n_columns > 0);
     return table->cells.count / table->n_columns;
@@ -61,7 +71,9 @@ size_t table_rows(const struct table *table) {
 /* ---- cells ---- */
 
 static void add_cell(struct table *table, const char *shown, json_t *value) {
-    *VECTOR_ADD(&table->cells) = (struct cell){printable(shown), value};
+    char *clean = printable(shown);
+    *VECTOR_ADD(&table->cells) = (struct cell){demangle_words(clean), value};
+    free(clean);
 }
 
 static json_t *json_number(double value) {
@@ -133,27 +145,8 @@ void table_add_share_range(struct table *table, double share, double low, double
 
 /* ---- text ---- */
 
-enum { COLUMN_GAP = 2 };
-
 static const struct cell *cell_at(const struct table *table, size_t row, size_t column) {
     return &table->cells.items[row * table->n_columns + column];
-}
-
-/* Characters, not bytes: "±" is two bytes wide and one column. */
-static int text_width(const char *text) {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
-}
-
-static int column_width(const struct table *table, size_t column) {
-    int width = text_width(table->columns[column].title);
-    for (size_t row = 0; row < table_rows(table); row++) {
-        int cell = text_width(cell_at(table, row, column)->shown);
-        width = cell > width ? cell : width;
-    }
-    return width;
 }
 
 static bool column_is_text(const struct table *table, size_t column) {
@@ -163,39 +156,212 @@ static bool column_is_text(const struct table *table, size_t column) {
     return false;
 }
 
-/* Spaces are held back until text follows: no line ends in them. */
-static void print_text_line(const struct table *table, const int *widths, const bool *left,
-                            const struct cell *cells, FILE *out) {
-    int spaces = 0;
-    for (size_t column = 0; column < table->n_columns; column++) {
-        if (!table->columns[column].title)
+/* What is printed of a column. */
+struct printed {
+    struct fit_column fit;
+    int head; /* of fit_cut() */
+};
+
+static int widest_cell(const struct table *table, size_t column) {
+    int width = 0;
+    for (size_t row = 0; row < table_rows(table); row++) {
+        int cell = fit_width(cell_at(table, row, column)->shown);
+        width = cell > width ? cell : width;
+    }
+    return width;
+}
+
+static int widest_word(const char *title) {
+    int width = 0;
+    while (*title) {
+        int word = (int)strcspn(title, " ");
+        char *text = memory_format("%.*s", word, title);
+        int characters = fit_width(text);
+        width = characters > width ? characters : width;
+        free(text);
+        title += word + (title[word] == ' ');
+    }
+    return width;
+}
+
+/* Titles stand in one line where there is room, else word by word. */
+static void measure(const struct table *table, bool in_words, struct printed *columns) {
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const char *title = table->columns[i].title;
+        if (!title)
             continue;
-        const char *text = cells ? cells[column].shown : table->columns[column].title;
-        int padding = widths[column] - text_width(text);
-        spaces += left[column] ? 0 : padding;
-        if (*text) {
-            fprintf(out, "%*s%s", spaces, "", text);
+        int cells = widest_cell(table, i), word = in_words ? widest_word(title) : fit_width(title);
+        columns[i].fit.natural = cells > word ? cells : word;
+        columns[i].fit.is_text = column_is_text(table, i);
+        for (size_t s = 0; s < table->n_spare; s++)
+            if (strcmp(table->spare[s], title) == 0 ||
+                (table->columns[i].key && strcmp(table->spare[s], table->columns[i].key) == 0))
+                columns[i].fit.spare = (int)s + 1;
+    }
+}
+
+/* Without columns that are not for people. */
+static void fit(const struct table *table, int page, struct printed *columns) {
+    struct fit_column *shown = memory_alloc(table->n_columns, sizeof *shown);
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].title)
+            shown[n++] = columns[i].fit;
+    fit_columns(shown, n, page);
+    n = 0;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].title)
+            columns[i].fit = shown[n++];
+    free(shown);
+}
+
+static bool is_whole(const struct table *table, const struct printed *columns) {
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].title && columns[i].fit.width < columns[i].fit.natural)
+            return false;
+    return true;
+}
+
+static int compare_texts(const void *left, const void *right) {
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* How many different ones there are of a column, cut so. */
+static size_t count_distinct(const struct table *table, size_t column, int width, int head) {
+    size_t n = table_rows(table), distinct = 0;
+    char **texts = memory_alloc(n + 1, sizeof *texts);
+    for (size_t row = 0; row < n; row++)
+        texts[row] = fit_cut(cell_at(table, row, column)->shown, width, head);
+    qsort(texts, n, sizeof *texts, compare_texts);
+    for (size_t row = 0; row < n; row++)
+        distinct += row == 0 || strcmp(texts[row], texts[row - 1]) != 0;
+    for (size_t row = 0; row < n; row++)
+        free(texts[row]);
+    free(texts);
+    return distinct;
+}
+
+/* Names are cut where they stay apart, if they can. */
+static void choose_heads(const struct table *table, struct printed *columns) {
+    static const int heads[] = {4, 3, 5, 2, 6, 1};
+    for (size_t i = 0; i < table->n_columns; i++) {
+        size_t most = 0;
+        for (size_t h = 0; columns[i].fit.width && h < sizeof heads / sizeof *heads; h++) {
+            size_t distinct = count_distinct(table, i, columns[i].fit.width, heads[h]);
+            columns[i].head = distinct > most ? heads[h] : columns[i].head;
+            most = distinct > most ? distinct : most;
+        }
+    }
+}
+
+/* Spaces are held back until text follows: no line ends in them. */
+static void print_text_line(const struct table *table, const struct printed *columns,
+                            char *const *texts, FILE *out) {
+    int spaces = 0;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!columns[i].fit.width)
+            continue;
+        int padding = columns[i].fit.width - fit_width(texts[i]);
+        spaces += columns[i].fit.is_text ? 0 : padding;
+        if (*texts[i]) {
+            fprintf(out, "%*s%s", spaces, "", texts[i]);
             spaces = 0;
         }
-        spaces += (left[column] ? padding : 0) + COLUMN_GAP;
+        spaces += (columns[i].fit.is_text ? padding : 0) + FIT_GAP;
     }
     fputc('\n', out);
 }
 
-void table_print_text(const struct table *table, FILE *out) {
-    int *widths = memory_alloc(table->n_columns, sizeof *widths);
-    bool *left = memory_alloc(table->n_columns, sizeof *left);
-    for (size_t column = 0; column < table->n_columns; column++) {
-        if (table->columns[column].title) {
-            widths[column] = column_width(table, column);
-            left[column] = column_is_text(table, column);
-        }
+/* What fits of a title, in words, into the column's next line; `*title` is what is left. */
+static char *take_line(const char **title, int width) {
+    const char *end = *title, *next = *title;
+    while (*next) {
+        next += strcspn(next, " ");
+        char *line = memory_format("%.*s", (int)(next - *title), *title);
+        bool fits = fit_width(line) <= width;
+        free(line);
+        if (!fits && end != *title)
+            break;
+        end = next;
+        next += *next == ' ';
     }
-    print_text_line(table, widths, left, NULL, out);
+    char *line = memory_format("%.*s", (int)(end - *title), *title);
+    *title = *end == ' ' ? end + 1 : end;
+    return line;
+}
+
+static size_t count_lines(const char *title, int width) {
+    size_t n = 0;
+    for (; *title; n++)
+        free(take_line(&title, width));
+    return n;
+}
+
+/* The last line of each title stands above the figures. */
+static void print_titles(const struct table *table, const struct printed *columns, FILE *out) {
+    size_t n = table->n_columns, most = 0, *lines = memory_alloc(n, sizeof *lines);
+    const char **titles = memory_alloc(n, sizeof *titles);
+    char **texts = memory_alloc(n, sizeof *texts);
+    for (size_t i = 0; i < n; i++) {
+        titles[i] = columns[i].fit.width ? table->columns[i].title : "";
+        lines[i] = count_lines(titles[i], columns[i].fit.width);
+        most = lines[i] > most ? lines[i] : most;
+    }
+    for (size_t left = most; left > 0; left--) {
+        for (size_t i = 0; i < n; i++)
+            texts[i] =
+                lines[i] < left ? memory_strdup("") : take_line(&titles[i], columns[i].fit.width);
+        print_text_line(table, columns, texts, out);
+        for (size_t i = 0; i < n; i++)
+            free(texts[i]);
+    }
+    free(texts);
+    free(titles);
+    free(lines);
+}
+
+static void print_row(const struct table *table, const struct printed *columns, size_t row,
+                      FILE *out) {
+    char **texts = memory_alloc(table->n_columns, sizeof *texts);
+    for (size_t i = 0; i < table->n_columns; i++)
+        texts[i] = columns[i].fit.width ? fit_cut(cell_at(table, row, i)->shown,
+                                                  columns[i].fit.width, columns[i].head)
+                                        : memory_strdup("");
+    print_text_line(table, columns, texts, out);
+    for (size_t i = 0; i < table->n_columns; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void tell_left_out(const struct table *table, const struct printed *columns, FILE *out) {
+    char *names = NULL;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].title || columns[i].fit.width)
+            continue;
+        char *longer =
+            memory_format("%s%s%s", names ? names : "", names ? ", " : "", table->columns[i].title);
+        free(names);
+        names = longer;
+    }
+    if (names)
+        fprintf(out, "--wide shows also: %s\n", names);
+    free(names);
+}
+
+void table_print_text(const struct table *table, FILE *out) {
+    struct printed *columns = memory_alloc(table->n_columns, sizeof *columns);
+    measure(table, false, columns);
+    fit(table, text_page_columns(), columns);
+    if (!is_whole(table, columns)) {
+        measure(table, true, columns);
+        fit(table, text_page_columns(), columns);
+    }
+    choose_heads(table, columns);
+    print_titles(table, columns, out);
     for (size_t row = 0; row < table_rows(table); row++)
-        print_text_line(table, widths, left, cell_at(table, row, 0), out);
-    free(widths);
-    free(left);
+        print_row(table, columns, row, out);
+    tell_left_out(table, columns, out);
+    free(columns);
 }
 
 /* ---- HTML ---- */
@@ -241,6 +407,42 @@ void table_print_html(const struct table *table, const char *bars, FILE *out) {
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- Markdown ---- */
+
+static void print_markdown_cell(const char *text, FILE *out) {
+    fputs(" ", out);
+    for (; *text; text++) {
+        if (*text == '|')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputs(" |", out);
+}
+
+static void print_markdown_rule(const struct table *table, FILE *out) {
+    fputs("|", out);
+    for (size_t column = 0; column < table->n_columns; column++)
+        if (table->columns[column].title)
+            fputs(column_is_text(table, column) ? "---|" : "--:|", out);
+    fputc('\n', out);
+}
+
+void table_print_markdown(const struct table *table, FILE *out) {
+    fputs("|", out);
+    for (size_t column = 0; column < table->n_columns; column++)
+        if (table->columns[column].title)
+            print_markdown_cell(table->columns[column].title, out);
+    fputc('\n', out);
+    print_markdown_rule(table, out);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        fputs("|", out);
+        for (size_t column = 0; column < table->n_columns; column++)
+            if (table->columns[column].title)
+                print_markdown_cell(cell_at(table, row, column)->shown, out);
+        fputc('\n', out);
+    }
 }
 
 /* ---- CSV and JSON ---- */

@@ -52,13 +52,28 @@ void table_add_share_range(struct table *table, double share, double low, double
 
 size_t table_rows(const struct table *table);
 
-/* Text columns are left-aligned, numbers right-aligned. */
+/* Which columns are left out first where the page is too narrow, in this order, by their keys or
+ * titles. These must live as long as the table. */
+void table_spare(struct table *table, const char *const *names, size_t n);
+#define TABLE_SPARE(table, ...)                                                                    \
+    do {                                                                                           \
+        static const char *const spare[] = {__VA_ARGS__};                                          \
+        table_spare(table, spare, sizeof spare / sizeof *spare);                                   \
+    } while (0)
+
+/* Text columns are left-aligned, numbers right-aligned. It fits the page (cli/text/text_page.h):
+ * titles go over several lines, long names lose their middle, and what is left out all the same is
+ * named.
+ */
 void table_print_text(const struct table *table, FILE *out);
 void table_print_csv(const struct table *table, FILE *out);
 
 /* As a table of an HTML page. The values of the column `bars`, a title, unless NULL, are bars, too.
  */
 void table_print_html(const struct table *table, const char *bars, FILE *out);
+
+/* For pull requests and issues. */
+void table_print_markdown(const struct table *table, FILE *out);
 
 /* One CSV field, in quotes where it needs them. */
 void table_print_csv_text(const char *text, FILE *out);

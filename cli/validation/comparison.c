@@ -312,6 +312,8 @@ void comparison_print(const struct comparison *comparisons, size_t n, const char
     for (int i = FIRST_EQUAL_SPEED; i < N_COLUMNS && !errors.speed_known; i++)
         shown[i].title = NULL;
     struct table *table = table_new(shown, N_COLUMNS);
+    TABLE_SPARE(table, "min - max", "measured_cpu_utilisation", "predicted_cpu_utilisation",
+                "foreign_share");
     for (size_t i = 0; i < n; i++)
         add_row(table, &comparisons[i]);
     switch (format) {

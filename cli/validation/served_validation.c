@@ -255,7 +255,7 @@ static int measure_all(struct session *session, struct error *error) {
     for (size_t i = 0; i < n; i++)
         for (int f = 0; f < N_FIGURES; f++)
             session->configurations.items[i].measured[f] = memory_alloc(runs, sizeof(double));
-    if (rerun_check_input(error) < 0 || make_result_folder(session, error) < 0)
+    if (rerun_keep_input(error) < 0 || make_result_folder(session, error) < 0)
         return -1;
     log_note("%zu run%s of the server, each as long as the load takes", n * runs,
              n * runs == 1 ? "" : "s");
@@ -389,6 +389,7 @@ static void print_text(const struct session *session, const struct table *table,
 
 static void print(const struct session *session, bool *no_figures) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    TABLE_SPARE(table, "measured_response_ns", "predicted_response_ns", "response_error");
     for (size_t i = 0; i < session->configurations.count; i++) {
         add_row(table, &session->configurations.items[i]);
         *no_figures |= session->configurations.items[i].prediction.no_figures != NULL;

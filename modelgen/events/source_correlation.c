@@ -504,6 +504,7 @@ struct source_split source_split_between(const struct source *source, const char
         split.growth = weight[PART_GROWS] / total;
     } else {
         split.share = parts[PART_SPLIT];
+        split.may_grow = parts[PART_GROWS] && !parts[PART_SPLIT];
     }
     if (split.share == 0)
         split.why = NULL;

@@ -71,6 +71,7 @@ struct source_split {
     const char *why; /* the source's reason; NULL when share is 0 */
     bool shared;     /* threads take from all of it, who has more time takes more */
     double growth;   /* 0..1 of it grows with the thread count (a loop over the threads) */
+    bool may_grow;   /* there is such a loop, and too few samples to tell how much it is */
 };
 
 /* Computation of a thread from the call at `from` to the call at `to`. TRACE_NO_CONTEXT as `from`:

@@ -98,6 +98,14 @@ static bool shares_rounds(const struct peg_builder *builder, int pool, int team,
            source_context_in_loop(builder->in->trace, made_at, loop);
 }
 
+/* Does the loop make all threads of a pool of which only so many live at a time? How many these
+ * are, or may be, does not tell how often it goes round. */
+static bool makes_all(const struct peg_builder *builder, int team, const struct facts_loop *loop) {
+    const struct thread_pool *pool = &builder->in->pools->pools[team];
+    return pool->limit && pool->creation_context != TRACE_NO_CONTEXT &&
+           source_context_in_loop(builder->in->trace, pool->creation_context, loop);
+}
+
 /* Does the answer that ends the loop decide where the edge's threads go round or leave? Not where
  * they come once to the loop and do so at another place, by as many rounds as they made. */
 static bool is_told_by_answer(const struct peg_builder *builder, const struct peg_edge *draft,
@@ -116,7 +124,7 @@ static struct scaling scale_rounds(const struct peg_builder *builder, const stru
     size_t index = 0;
     const struct facts_loop *loop = *in_loop = common_loop(builder, draft, &index);
     const struct stream_result *streams = builder->in->streams;
-    if (!loop || streams->loop_is_tokens[from->pool][index] ||
+    if (!loop || streams->loop_is_tokens[from->pool][index] || makes_all(builder, team, loop) ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
     bool drained = loop->bound == BOUND_SHARED && !is_told_by_answer(builder, draft, index);
@@ -255,6 +263,17 @@ void edge_scaling_note_hidden(const struct peg_builder *builder, int pool) {
     }
 }
 
+/* Is it in a round of a loop of which there are fewer with more threads? Such a round is about as
+ * many items as there are threads, or a multiple of them. */
+static bool is_in_shared_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
+                                int team) {
+    size_t index = 0;
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    int pool = builder->nodes.items[draft->from].pool;
+    return loop && loop->bound == BOUND_SHARE && pool != team && builder->loop_is_visible[index] &&
+           shares_rounds(builder, pool, team, loop);
+}
+
 struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
@@ -267,7 +286,7 @@ struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_ed
     struct source_split split =
         source_split_between(&source, pool->start_routine, from->context, to->context);
     scaling.share = pool->scales ? split.share : 0;
-    scaling.growth = split.growth;
+    scaling.growth = split.may_grow && is_in_shared_rounds(builder, draft, team) ? 1 : split.growth;
     if (scaling.share > 0 || scaling.growth > 0)
         scaling.pool = team;
     if (scaling.share > 0 || !builder->in->facts)
@@ -436,6 +455,19 @@ static int takes_one_of_each(const struct peg_builder *builder, int taker,
                : MODEL_NONE;
 }
 
+/* The pool of which so many may live at a time as there are permits, of which this node takes all,
+ * one by one: it waits until none lives. MODEL_NONE: none. */
+static int takes_all_permits(const struct peg_builder *builder, const struct node *node) {
+    if (node->kind != NODE_ACQUIRE)
+        return MODEL_NONE;
+    const struct linear *amount = &builder->model->objects[node->object].amount;
+    int pool = amount->n_terms == 1 ? amount->terms[0].pool : MODEL_NONE;
+    return pool != MODEL_NONE && builder->in->pools->pools[pool].limit &&
+                   lround(dist_mean(&node->stays)) + 1 == builder->in->pools->pools[pool].size
+               ? pool
+               : MODEL_NONE;
+}
+
 void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
                         struct node *node, struct edge *edge) {
     int team = team_of(builder, draft);
@@ -453,6 +485,8 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
     int giver = MODEL_NONE;
     if (rounds.pool == MODEL_NONE && !loop)
         giver = takes_one_of_each(builder, draft->from, node);
+    if (rounds.pool == MODEL_NONE && giver == MODEL_NONE)
+        giver = takes_all_permits(builder, node);
     if (giver != MODEL_NONE) {
         node->stays_scaling = (struct scaling){.pool = giver, .growth = 1, .less = 1};
         return;

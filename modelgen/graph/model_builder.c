@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 
 int model_builder_object(struct model *model, enum object_kind kind, char *name) {
     model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
@@ -35,6 +36,13 @@ static char *origin_of(const struct trace *trace, const struct thread_pool *pool
                                                            : "");
 }
 
+/* Where its first thread was made. */
+static char *place_of(const struct trace *trace, const struct thread_pool *pool) {
+    const struct trace_frame *frame = &trace->contexts[pool->creation_context].frames[0];
+    return memory_format("%s (%s:%d)", frame->function,
+                         frame->file ? path_name(frame->file) : frame->module, frame->line);
+}
+
 void model_builder_pools(const struct trace *trace, const struct thread_pools *pools,
                          struct model *model) {
     for (size_t p = 0; p < pools->n_pools; p++) {
@@ -53,6 +61,8 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
         pool->at_start = from->creator < 0;
         pool->with_creator = from->with_creator && !from->team;
         pool->per_task = from->per_task;
+        pool->kept = from->team;
+        pool->tree = from->in_tree ? place_of(trace, from) : NULL;
         pool->awake = from->team && from->team->spins;
         pool->sleep_cpu_ns = from->team ? from->team->sleep_cpu_ns : 0;
     }

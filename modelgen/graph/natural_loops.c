@@ -201,7 +201,7 @@ static bool works_in_a_lump(const struct peg_builder *builder, const struct fact
         rounds += (double)calls - 1;
         lumps++;
     }
-    return lumps > 0 && lump_ns / lumps > evidence.much_longer * between_ns / rounds &&
+    return lump_ns > between_ns && lump_ns / lumps > evidence.much_longer * between_ns / rounds &&
            sampled_cpu(builder, loop) > between_ns + lump_ns / 2;
 }
 

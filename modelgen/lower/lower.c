@@ -13,6 +13,7 @@
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/self_scheduled_loops.h"
 #include "modelgen/lower/wake_policy.h"
+#include "modelgen/threads/alive_limit.h"
 
 /* ---- what is known before the first step is written ---- */
 
@@ -294,6 +295,23 @@ static void cut_last_round(struct writer *writer) {
     writer->in_task = false;
 }
 
+/* The program's end may stop a thread before it gives the permit back by which it lives. One that
+ * keeps its permit would leave one less to all that follow in the simulated run. */
+static void give_permit_back(struct writer *writer, const struct trace_thread *thread) {
+    int p = writer->in->pools->pool_of[writer->thread];
+    uint64_t limit = writer->in->pools->pools[p].limit;
+    if (!limit || alive_limit_is_given_back(thread, limit))
+        return;
+    for (size_t o = 0; o < writer->model->n_objects; o++) {
+        const struct linear *amount = &writer->model->objects[o].amount;
+        if (amount->n_terms != 1 || amount->terms[0].pool != p)
+            continue;
+        writer_add_step(writer, NODE_RELEASE, thread->n_records, thread->end_ns, thread->end_ns)
+            ->use.object = (int)o;
+        return;
+    }
+}
+
 static void write_thread(struct writer *writer, size_t t) {
     const struct trace_thread *thread = &writer->in->trace->threads[t];
     writer->thread = t;
@@ -316,6 +334,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->n_open = 0; /* the program ended in them */
     if (!thread->end_seen && thread->creator >= 0)
         cut_last_round(writer);
+    give_permit_back(writer, thread);
     if (writer->in_task)
         writer_add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
     struct step *end =

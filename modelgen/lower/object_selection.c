@@ -221,12 +221,24 @@ static int future_tokens(struct writer *writer, int index) {
     return result;
 }
 
+/* The pool that follows --threads by how many of its threads the semaphore lets live; MODEL_NONE:
+ * none. */
+static int limited_pool(const struct thread_pools *pools, const struct sync_object *semaphore) {
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales && pools->pools[p].limit == semaphore->address &&
+            pools->pools[p].size == semaphore->parties)
+            return (int)p;
+    return MODEL_NONE;
+}
+
 static int permits(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
+    int pool = limited_pool(writer->in->pools, object);
     int result = model_builder_object(writer->model, OBJECT_TOKENS,
                                       objects_name(writer, index, "semaphore"));
     writer->model->objects[result].amount =
-        model_builder_constant(object->parties > 0 ? object->parties : 0);
+        pool == MODEL_NONE ? model_builder_constant(object->parties > 0 ? object->parties : 0)
+                           : model_builder_per_thread(0, pool, 1);
     if (object->parties < 0)
         notes_add(writer->model, "%s: its initial value was not seen, taken as 0",
                   writer->model->objects[result].name);

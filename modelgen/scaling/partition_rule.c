@@ -17,6 +17,9 @@
 /* That a command for each thread is a part of a total: else more threads would do more work. */
 #define COMMANDS_CONFIDENCE 0.8
 
+/* That it is the limit of those alive which the program was asked for. */
+#define LIMIT_CONFIDENCE 0.9
+
 static bool is_scaled(const struct scaling *scaling) {
     return scaling->share > 0 || scaling->growth > 0;
 }
@@ -137,6 +140,7 @@ struct subject {
     const struct trace *trace;
     const struct facts *facts; /* NULL without source */
     const struct thread_states *timelines;
+    bool in_rounds; /* see follows_rounds() */
 };
 
 /* To any rule but PARTITION_PERTHREAD, which some pools cannot follow. */
@@ -440,10 +444,69 @@ static void decide_from_trace(const struct subject *subject, const char *without
     notes_add(model, "%s: %s", pool->name, pool->rule);
 }
 
+/* Is there as much of something as the pool has threads? */
+static bool is_amount(const struct model *model, int pool) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        for (size_t t = 0; t < model->objects[o].amount.n_terms; t++)
+            if (model->objects[o].amount.terms[t].pool == pool)
+                return true;
+    return false;
+}
+
+/* However many of its threads may live at a time: all together are as many, and each does its part.
+ */
+static void decide_limited(const struct subject *subject) {
+    set_rule(&subject->model->pools[subject->pool], PARTITION_SHARED, LIMIT_CONFIDENCE,
+             memory_format("%s (one thread for each piece, %zu in all; --threads is how many may "
+                           "live at a time)",
+                           rule_texts[PARTITION_SHARED], subject->from->n_threads));
+}
+
 static void decide_none(const struct subject *subject) {
-    const char *none = rule_texts[PARTITION_NONE], *why = subject->from->fixed;
+    const char *none = rule_texts[PARTITION_NONE];
+    const char *why = subject->from->limit     ? "so many live at a time as what is not told allows"
+                      : subject->from->in_tree ? subject->from->why
+                                               : subject->from->fixed;
     set_rule(&subject->model->pools[subject->pool], PARTITION_NONE, 1,
              why ? memory_format("%s (%s)", none, why) : memory_strdup(none));
+}
+
+static bool is_taken_by(const struct pool_graph *graph, int object) {
+    for (size_t n = 0; n < graph->n; n++)
+        if (graph->is_own[n] && pool_graph_takes(&graph->model->nodes[n], object))
+            return true;
+    return false;
+}
+
+/* Does the node decide how often its loop goes round, the less often the more threads there are? */
+static bool decides_rounds(const struct node *node, int pool) {
+    bool decides = node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
+    for (size_t e = 0; e < node->n_edges; e++)
+        decides |=
+            node->edges[e].runs_scaling.share > 0 && node->edges[e].runs_scaling.pool == pool;
+    return decides;
+}
+
+/* Rounds times size is the total: are the pool's threads made in each round of a loop of another
+ * one's of which there are fewer with more threads? Then what a thread does in a round is the same,
+ * and of what is handed out before it there is more. */
+static bool follows_rounds(struct model *model, int pool) {
+    bool follows = false;
+    struct pool_graph graph = pool_graph_make(model, pool);
+    for (size_t c = 0; c < model->n_nodes; c++) {
+        if (model->nodes[c].kind != NODE_CREATE || model->nodes[c].target_pool != pool)
+            continue;
+        for (size_t n = 0; n < model->n_nodes; n++)
+            if (pool_graph_same_loop(graph.reaches, graph.n, c, n))
+                follows |= decides_rounds(&model->nodes[n], pool);
+        for (size_t n = 0; n < model->n_nodes && follows; n++)
+            if (model->nodes[n].kind == NODE_RELEASE && model->nodes[n].count > 1 &&
+                pool_graph_same_loop(graph.reaches, graph.n, c, n) &&
+                is_taken_by(&graph, model->nodes[n].object))
+                model->nodes[n].count_scaling = (struct scaling){.pool = pool, .growth = 1};
+    }
+    pool_graph_free(&graph);
+    return follows;
 }
 
 /* The recorded threads must fit what the source says of them. */
@@ -469,7 +532,7 @@ static void keep_within_cores(const struct subject *subject) {
 }
 
 /* What must be known of the pool's graph before its contents tell the rule. */
-static void prepare(const struct subject *subject) {
+static void prepare(struct subject *subject) {
     struct model *model = subject->model;
     const struct thread_pool *from = subject->from;
     if (subject->facts)
@@ -480,7 +543,8 @@ static void prepare(const struct subject *subject) {
                   "%s: with one thread the program goes another way (%s), which was not recorded",
                   model->pools[subject->pool].name, from->one_thread);
     }
-    if (from->divides_work || (from->team && from->team->splits))
+    subject->in_rounds = follows_rounds(model, subject->pool);
+    if (!subject->in_rounds && (from->divides_work || (from->team && from->team->splits)))
         repartition(model, subject->pool, PARTITION_FIXED);
     if (subject->facts) {
         struct pool_graph graph = pool_graph_make(model, subject->pool);
@@ -534,12 +598,16 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     return true;
 }
 
-static void decide(const struct subject *subject) {
+static void decide(struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
     const struct thread_pool *from = subject->from;
-    if (!pool->scales) {
-        decide_none(subject);
+    if (!pool->scales || from->limit) {
+        pool->scales = pool->scales && is_amount(model, subject->pool);
+        if (pool->scales)
+            decide_limited(subject);
+        else
+            decide_none(subject);
         return;
     }
     prepare(subject);
@@ -556,6 +624,10 @@ static void decide(const struct subject *subject) {
     if (decide_open(subject, rule, commanded))
         return;
     const char *text = rule_texts[rule];
+    if (rule == PARTITION_PERTHREAD && subject->in_rounds) {
+        rule = PARTITION_FIXED;
+        text = "splits a fixed total among its threads, in the fewer rounds the more there are";
+    }
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";
     if (commanded)
@@ -569,13 +641,13 @@ void partition_rule_decide(const struct trace *trace, const struct facts *facts,
                            const struct thread_pools *pools, const struct thread_states *timelines,
                            const struct partition_evidence *evidence, struct model *model) {
     for (size_t p = 0; p < model->n_pools; p++) {
-        const struct subject subject = {.model = model,
-                                        .pool = (int)p,
-                                        .from = &pools->pools[p],
-                                        .evidence = &evidence[p],
-                                        .trace = trace,
-                                        .facts = facts,
-                                        .timelines = timelines};
+        struct subject subject = {.model = model,
+                                  .pool = (int)p,
+                                  .from = &pools->pools[p],
+                                  .evidence = &evidence[p],
+                                  .trace = trace,
+                                  .facts = facts,
+                                  .timelines = timelines};
         decide(&subject);
     }
 }

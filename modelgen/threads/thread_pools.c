@@ -7,10 +7,12 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "formats/model.h"
+#include "modelgen/events/call_sites.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
+#include "modelgen/threads/alive_limit.h"
 #include "modelgen/threads/pipeline_stages.h"
 #include "modelgen/threads/task_threads.h"
 
@@ -81,9 +83,10 @@ static int pool_size(const struct trace *trace, const struct thread_pool *pool,
 struct told {
     const struct facts_creation *creation; /* NULL: nothing */
     const struct facts_count *count;       /* NULL: one for each thread, and no more */
-    bool fixed;                            /* it is the same whatever the thread count */
-    int most, least;                       /* 0: no such bound */
-    double factor, offset;                 /* of the thread count */
+    bool is_single;        /* the source makes one there, in no loop over threads that it shows */
+    bool fixed;            /* it is the same whatever the thread count */
+    int most, least;       /* 0: no such bound */
+    double factor, offset; /* of the thread count */
 };
 
 static bool is_bounded(int least, int most) {
@@ -115,10 +118,13 @@ static void find_creation(const struct trace_context *context, const struct fact
                           struct told *told) {
     for (size_t c = 0; c < facts->n_creations; c++) {
         const struct facts_creation *creation = &facts->creations[c];
-        if (creation->object != ON_THREAD || !creation->per_thread)
+        if (creation->object != ON_THREAD)
             continue;
         for (size_t f = 0; f < context->n_frames; f++)
             if (source_frame_is_at(&context->frames[f], &creation->place)) {
+                told->is_single |= !creation->per_thread;
+                if (!creation->per_thread)
+                    break;
                 told->creation = creation;
                 told->count = count_of(context, f, creation);
                 return;
@@ -186,8 +192,8 @@ static struct told *ask_source(const struct trace *trace, const struct facts *fa
     bool any_follows = false;
     for (size_t i = 0; facts && i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creation_context == TRACE_NO_CONTEXT)
-            continue;
+        if (pool->creation_context == TRACE_NO_CONTEXT || pool->limit)
+            continue; /* a loop that makes all of them tells how many there are in all */
         find_creation(&trace->contexts[pool->creation_context], facts, &told[i]);
         if (told[i].count)
             read_count(&told[i], pool);
@@ -234,6 +240,16 @@ static bool more_likely_asked_for(const struct thread_pool *pool, const struct t
     return pool->cpu_ns > other->cpu_ns;
 }
 
+/* Do as many live as there are tasks or clients? */
+static bool follows_load(const struct thread_pool *pool) {
+    return (pool->per_task && !pool->limit) || pool->per_connection;
+}
+
+/* One thread, where the source shows that one is made: no run with more would make more of them. */
+static bool is_alone(const struct thread_pool *pool, const struct told *told) {
+    return told->is_single && !told->creation && pool->n_threads == 1;
+}
+
 /* A pool with bounds shows the thread count only where none without does: of several, the
  * largest. MODEL_NONE: there is none. */
 static int find_busiest(const struct thread_pools *pools, const struct told *told,
@@ -241,8 +257,8 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
     int best = MODEL_NONE;
     for (size_t i = 0; i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
-        if (pool->creator < 0 || pool->per_task || pool->per_connection || told[i].fixed ||
-            (any_from_source && !told[i].creation))
+        if (pool->creator < 0 || follows_load(pool) || is_alone(pool, &told[i]) || pool->in_tree ||
+            told[i].fixed || (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
         bool bounded = is_bounded(told[i].least, told[i].most);
@@ -259,8 +275,16 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
                         const struct thread_pool *busiest, double asked) {
-    if (pool->per_task || pool->per_connection)
+    if (follows_load(pool) || pool->in_tree)
         return;
+    if (is_alone(pool, told)) {
+        pool->why = "the source makes one, in no loop over a number of threads";
+        return;
+    }
+    if (pool->limit) {
+        pool->scales = asked == pool->size;
+        return;
+    }
     if (pool->team && told->creation)
         pool->one_thread = told->creation->one_thread;
     if (pool->team && pool->team->is_default) {
@@ -288,10 +312,64 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
         pool->offset = told->offset;
     }
     pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
+    pool->in_tree = pool->divides_work;
     pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
                 : told->creation   ? "created in a loop over the thread count"
                                    : "as many threads as the busiest pool";
+}
+
+/* ---- trees of threads ---- */
+
+static const struct trace_frame *maker(const struct trace *trace, const struct thread_pool *pool) {
+    const struct trace_context *calls = pool->creation_context == TRACE_NO_CONTEXT
+                                            ? NULL
+                                            : &trace->contexts[pool->creation_context];
+    return calls && calls->n_frames > 0 ? &calls->frames[0] : NULL;
+}
+
+/* Are both made in one place for the same routine? */
+static bool are_made_alike(const struct trace *trace, const struct thread_pool *a,
+                           const struct thread_pool *b) {
+    const struct trace_frame *x = maker(trace, a), *y = maker(trace, b);
+    return x && y && x->line == y->line && strcmp(x->function, y->function) == 0 &&
+           strcmp(a->start_routine, b->start_routine) == 0;
+}
+
+static bool leads_to(const struct trace_context *calls, const char *function) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (strcmp(calls->frames[f].function, function) == 0)
+            return true;
+    return false;
+}
+
+/* Do the pool's creators make its threads by the calls by which they were made themselves, but for
+ * the function with which they begin? A wrapper that both happen to use is not enough. */
+static bool are_made_by_the_same_calls(const struct trace *trace, const struct thread_pool *pool,
+                                       const struct thread_pool *above) {
+    if (!are_made_alike(trace, pool, above))
+        return false;
+    const struct trace_context *calls = &trace->contexts[pool->creation_context];
+    size_t own = call_sites_own_frames(calls);
+    bool same = own > 1;
+    for (size_t f = 0; same && f + 1 < own; f++)
+        same = leads_to(&trace->contexts[above->creation_context], calls->frames[f].function);
+    return same;
+}
+
+/* Threads that make others as they were made themselves, and that no filter could show as one pool:
+ * each has a pool of its own, and none of these is what --threads means. */
+static void find_trees(const struct trace *trace, struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        struct thread_pool *pool = &pools->pools[p];
+        struct thread_pool *above = pool->creator < 0 ? NULL : &pools->pools[pool->creator];
+        for (size_t q = 0;
+             above && are_made_by_the_same_calls(trace, pool, above) && q < pools->n_pools; q++)
+            pools->pools[q].in_tree |= are_made_alike(trace, pool, &pools->pools[q]);
+    }
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].in_tree)
+            pools->pools[p].why = "its threads make each other, each for a part of its work";
 }
 
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
@@ -361,6 +439,22 @@ static void find_task_pools(const struct trace *trace, struct thread_pools *pool
             pool->why = "one is made for each connection: as many live as there are clients";
     }
     free(made_for);
+}
+
+/* Where no task is seen, but that so many may live at a time, each is a task. */
+static void find_limits(const struct trace *trace, struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        struct thread_pool *pool = &pools->pools[p];
+        if (pool->team || pool->with_creator || pool->per_task || pool->per_connection)
+            continue;
+        struct alive_limit limit = alive_limit_of(trace, pool->threads, pool->n_threads);
+        if (limit.most == 0)
+            continue;
+        pool->per_task = true;
+        pool->limit = limit.object;
+        pool->size = limit.most;
+        pool->why = "at most so many live at a time, whatever their number in all";
+    }
 }
 
 /* ---- the pools ---- */
@@ -437,6 +531,8 @@ struct thread_pools thread_pools_find(const struct trace *trace, const struct te
     pools.pools = list.items;
     pools.n_pools = list.count;
     find_task_pools(trace, &pools);
+    find_limits(trace, &pools);
+    find_trees(trace, &pools);
     decide_scaling(trace, facts, &pools);
     return pools;
 }

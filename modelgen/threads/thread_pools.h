@@ -23,8 +23,11 @@ struct thread_pool {
                                 participating_creator.h) */
     bool per_task;           /* each was made for a task, see task_threads.h ... */
     bool per_connection;     /* ... or for a connection */
+    uint64_t limit;          /* of a pool `per_task` of which `size` may live at a time: the object
+                              * that has the permits, see alive_limit.h; 0: none is seen */
     bool scales;             /* follows --threads ... */
     bool divides_work;       /* each thread gets a part of its creator's work */
+    bool in_tree;            /* its threads make each other, each for a part of its own work */
     const char *one_thread;  /* by what the program goes another way with one thread; NULL */
     int most, least;         /* ... within these bounds; 0: none */
     double factor, offset;   /* ... so many for each, and so many besides: 1 and 0, or what the

@@ -362,6 +362,15 @@ static void a_constant_may_stand_in_for_the_thread_count(void **state) {
     check_program("stand_in.c", "local:run.threads", 8);
 }
 
+/* Nobody is created where the source shows it. */
+static void openmp_tells_the_thread_count(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("openmp.c");
+    assert_int_equal(facts->n_problems, 0);
+    check_marks("openmp.c", facts, 4);
+    facts_free(facts);
+}
+
 static void threads_created_on_demand_follow_their_limit(void **state) {
     (void)state;
     check_program("on_demand.c", "global:settings.workers", 7);
@@ -1066,6 +1075,7 @@ int main(void) {
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
         cmocka_unit_test(a_constant_may_stand_in_for_the_thread_count),
+        cmocka_unit_test(openmp_tells_the_thread_count),
         cmocka_unit_test(threads_created_on_demand_follow_their_limit),
         cmocka_unit_test(threads_that_halve_their_number_follow_the_first),
         cmocka_unit_test(helpers_create_what_their_callers_say),

@@ -1336,6 +1336,31 @@ static void test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores
     }
 }
 
+/* Rounds of four threads of 8 ms on two cores, whose creator computes for a while in between. */
+static double run_of_waves(bool kept) {
+    struct model *model = build_rounds(2);
+    model->machine.tick_ns = 4 * MS;
+    model->machine.quantum_ns = 1.4 * MS;
+    model->machine.pull_share = 0.4;
+    model->pools[1].threads.base = model->pools[1].profiled_threads = 4;
+    model->pools[1].kept = kept;
+    model->nodes[model->pools[1].entry].edges[0].cpu_ns = constant(8 * MS);
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_JOIN)
+            model->nodes[n].stays = constant(199);
+    return run_ns(model, (struct sim_config){0});
+}
+
+/* The kernel expects little of a thread that begins: three of four queue on their creator's core,
+ * and the other core idles until it is given one of them. Threads that are kept go on where they
+ * were. */
+static void test_new_threads_crowd_on_their_creators_core(void **state) {
+    (void)state;
+    double even = (200 * 16 + 199) * MS, kept = run_of_waves(true), made_anew = run_of_waves(false);
+    assert_true(kept < 1.05 * even);
+    assert_true(made_anew < 1.5 * even);
+}
+
 /* All but its creator burn CPU between two rounds of 10 ms; with one thread late by 6 ms the other
  * one does as well until it comes. */
 static void test_a_team_that_waits_spinning_keeps_its_cores_busy(void **state) {
@@ -2293,6 +2318,7 @@ int main(void) {
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
         cmocka_unit_test(test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores),
         cmocka_unit_test(test_a_team_that_waits_spinning_keeps_its_cores_busy),
+        cmocka_unit_test(test_new_threads_crowd_on_their_creators_core),
         cmocka_unit_test(test_no_more_cores_are_busy_than_there_are),
         cmocka_unit_test(test_a_team_larger_than_the_machine_pays_for_sleeping),
         cmocka_unit_test(test_tokens_may_be_owed),

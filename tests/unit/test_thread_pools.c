@@ -221,6 +221,75 @@ static void who_lives_at_one_time_is_counted(void **state) {
     trace_free(trace);
 }
 
+/* A thread that another one makes by these calls, the innermost first; it lives throughout. */
+static int made_by(struct trace *trace, int creator, const char *innermost, const char *outermost,
+                   const char *routine, uint64_t at_ns) {
+    int made = builder_thread(trace, routine, creator);
+    uint32_t context = builder_context(trace, innermost, 34, outermost, 40);
+    trace->threads[made].creation_context = context;
+    builder_create(trace, creator, at_ns, 1, context, made);
+    return made;
+}
+
+/* Main makes a thread, and that the next one, both in `innermost`, which `first` and `second` call.
+ */
+static struct model *model_of_two(const char *innermost, const char *first, const char *second,
+                                  const struct facts *facts) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    int one = made_by(trace, 0, innermost, first, "sort_half", 10);
+    made_by(trace, one, innermost, second, "sort_half", 20);
+    builder_finish(trace, WORK_NS);
+    builder_run_all(trace, WORK_NS);
+    struct model *model = builder_model(trace, facts);
+    assert_int_equal(model->n_pools, 3);
+    return model;
+}
+
+/* How many there are with another number of threads, nobody knows. */
+static void threads_that_make_each_other_are_a_tree(void **state) {
+    (void)state;
+    struct model *model = model_of_two("sort", "main", "sort_half", NULL);
+    for (int p = 1; p <= 2; p++) {
+        assert_false(model->pools[p].scales);
+        assert_string_equal(model->pools[p].tree, "sort (t.c:34)");
+    }
+    model_free(model);
+}
+
+static void a_wrapper_that_both_use_makes_no_tree(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    const struct trace_frame calls[] = {{.function = (char *)"start", .line = 34},
+                                        {.function = (char *)"read_all", .line = 50},
+                                        {.function = (char *)"sort_half", .line = 60}};
+    int one = made_by(trace, 0, "start", "main", "sort_half", 10);
+    int two = made_by(trace, one, "start", "sort_half", "sort_half", 20);
+    trace->threads[two].creation_context = builder_chain(trace, 3, calls);
+    builder_finish(trace, WORK_NS);
+    builder_run_all(trace, WORK_NS);
+    struct model *model = builder_model(trace, NULL);
+    for (size_t p = 1; p < model->n_pools; p++)
+        assert_null(model->pools[p].tree);
+    model_free(model);
+}
+
+/* One that the source shows to be made outside of any loop over threads. */
+static void one_thread_alone_is_no_number_of_threads(void **state) {
+    (void)state;
+    struct facts_creation creation = {.place = {.file = file, .function = helper, .line = 10},
+                                      .object = ON_THREAD};
+    struct facts facts = {.version = FACTS_VERSION, .n_creations = 1, .creations = &creation};
+    const int one[] = {1}, two[] = {2};
+    struct model *model = builder_model(trace_of(one, 1), &facts);
+    assert_false(model->pools[1].scales);
+    model_free(model);
+    model = builder_model(trace_of(two, 1), &facts); /* there was a loop that it does not show */
+    assert_true(model->pools[1].scales);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
@@ -233,6 +302,9 @@ int main(void) {
         cmocka_unit_test(one_thread_does_not_show_how_many_more_there_are),
         cmocka_unit_test(short_rounds_are_no_larger_pool),
         cmocka_unit_test(who_lives_at_one_time_is_counted),
+        cmocka_unit_test(threads_that_make_each_other_are_a_tree),
+        cmocka_unit_test(a_wrapper_that_both_use_makes_no_tree),
+        cmocka_unit_test(one_thread_alone_is_no_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ static struct model good_model(void) {
     return (struct model){.measured_run_ns = 1e9,
                           .explained_share = 1,
                           .cpu_spread = 0.01,
+                          .plain_cpu_spread = 0.01,
                           .machine = {.cores = 2},
                           .n_pools = 1,
                           .pools = &pool,
@@ -108,6 +109,22 @@ static void runs_that_differ_widen_it(void **state) {
     double before = share_of(&model, 4, 2);
     model.cpu_spread = 0.2;
     assert_true(share_of(&model, 4, 2) > before + 0.1);
+}
+
+/* A second run that happens to take as long says little. */
+static void too_few_runs_widen_it(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double before = share_of(&model, 4, 2);
+    assert_true(uncertainty_knows_spread(&model));
+    model.plain_cpu_spread = 0;
+    assert_false(uncertainty_knows_spread(&model));
+    double few = share_of(&model, 4, 2);
+    assert_true(few > before + 0.03);
+    model.cpu_spread = 0;
+    assert_true(share_of(&model, 4, 2) == few);
+    model.cpu_spread = 0.2;
+    assert_true(share_of(&model, 4, 2) > few);
 }
 
 static void runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute(void **state) {
@@ -202,6 +219,7 @@ int main(void) {
         cmocka_unit_test(others_explain_a_longer_run_only_as_far_as_they_had_cores),
         cmocka_unit_test(a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause),
         cmocka_unit_test(runs_that_differ_widen_it),
+        cmocka_unit_test(too_few_runs_widen_it),
         cmocka_unit_test(runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute),
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),

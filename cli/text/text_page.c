@@ -1,0 +1,36 @@
+#include "cli/text/text_page.h"
+
+#include <stdbool.h>
+
+#include "base/printable.h"
+
+enum { COLUMNS = 80, KEY_WIDE = 0x1100 };
+
+static bool is_wide;
+
+static error_t parse_wide(int key, char *argument, struct argp_state *state) {
+    (void)argument;
+    (void)state;
+    if (key != KEY_WIDE)
+        return ARGP_ERR_UNKNOWN;
+    is_wide = true;
+    return 0;
+}
+
+static const struct argp_option wide_list[] = {
+    {"wide", KEY_WIDE, NULL, 0, "all columns and whole names, however wide (80 columns)", 81},
+    {0},
+};
+const struct argp wide_argp = {.options = wide_list, .parser = parse_wide};
+
+int text_page_columns(void) {
+    return is_wide ? 0 : COLUMNS;
+}
+
+void text_page_begin(void) {
+    printable_fold(text_page_columns());
+}
+
+void text_page_end(void) {
+    printable_fold(0);
+}

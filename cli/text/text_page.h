@@ -1,0 +1,19 @@
+/* The page that people read: 80 columns, unless they say that theirs is wider. */
+#ifndef PERSIK_CLI_TEXT_TEXT_PAGE_H
+#define PERSIK_CLI_TEXT_TEXT_PAGE_H
+
+#include <argp.h>
+
+/* A child parser without input: --wide. */
+extern const struct argp wide_argp;
+
+/* What is printed to stdout from here on is for people: longer lines are broken between words. */
+void text_page_begin(void);
+
+/* No more. */
+void text_page_end(void);
+
+/* 0: as wide as it gets. */
+int text_page_columns(void);
+
+#endif
