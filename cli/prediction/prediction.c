@@ -163,9 +163,9 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
     if (!pool_threads)
         return -1;
     for (size_t p = 0; p < model->n_pools; p++)
-        pool_threads[p] = model_within_cores(&model->pools[p], pool_threads[p],
-                                             cores ? cores : model->machine.cores,
-                                             model->machine.cores);
+        pool_threads[p] =
+            model_within_cores(&model->pools[p], pool_threads[p],
+                               cores ? cores : model->machine.cores, model->machine.cores);
     *prediction = (struct prediction){
         .threads = threads,
         .cores = cores ? cores : model->machine.cores,

@@ -574,6 +574,28 @@ static void ways_that_one_thread_does_not_go_are_known(void **state) {
     facts_free(facts);
 }
 
+/* Of the only OpenMP team that one thread does without. */
+static void ways_that_one_thread_goes_around_a_team_are_known(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("cores.c");
+    assert_int_equal(facts->n_creations, 1);
+    assert_string_equal(facts->creations[0].place.function, "together");
+    assert_string_equal(facts->creations[0].one_thread, "global:threads > 1 in main");
+    facts_free(facts);
+}
+
+static void a_limit_by_the_number_of_cores_is_known_and_a_default_is_none(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("cores.c");
+    assert_non_null(facts->core_cap.text);
+    assert_true(facts->core_cap.factor == 1 && facts->core_cap.offset == 0);
+    assert_false(facts->core_cap.online || facts->core_cap.unclear);
+    facts_free(facts);
+    facts = analyse_program("default_cores.c");
+    assert_null(facts->core_cap.text);
+    facts_free(facts);
+}
+
 static void lookalikes_are_no_objects(void **state) {
     (void)state;
     struct facts *facts = analyse_program("protocols.c");
@@ -1068,6 +1090,8 @@ int main(void) {
         cmocka_unit_test(methods_and_references_lead_on),
         cmocka_unit_test(what_lambdas_refer_to_is_shared),
         cmocka_unit_test(ways_that_one_thread_does_not_go_are_known),
+        cmocka_unit_test(ways_that_one_thread_goes_around_a_team_are_known),
+        cmocka_unit_test(a_limit_by_the_number_of_cores_is_known_and_a_default_is_none),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(what_stands_before_all_waits_of_its_section_is_early),

@@ -56,6 +56,77 @@ static void a_standstill_gives_no_figure_but_its_places(void **state) {
     model_free(model);
 }
 
+/* Nothing in it waits. */
+static struct model *computing_model(void) {
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    end_after(model, model->pools[pool].entry, constant(100 * MS));
+    model->cpu_correction = 1;
+    return model;
+}
+
+static char *refused_with(struct model *model, int threads, int cores) {
+    const int own_threads[] = {2}, pool_threads[] = {threads};
+    return refusal_of_rules(model, own_threads, pool_threads, cores);
+}
+
+static void what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere(void **state) {
+    (void)state;
+    struct model *model = computing_model();
+    model->unpredicted = memory_strdup("nobody knows what brings them");
+    assert_null(refused_with(model, 2, 2));
+    for (int other = 0; other <= 1; other++) {
+        char *reason = refused_with(model, other ? 3 : 2, other ? 2 : 1);
+        assert_string_equal(reason, model->unpredicted);
+        free(reason);
+    }
+    model->unpredicted[0] = '\0'; /* as of a file without it */
+    assert_null(refused_with(model, 3, 2));
+    model_free(model);
+}
+
+static void a_program_that_asks_for_its_cores_is_refused_on_others(void **state) {
+    (void)state;
+    struct model *model = computing_model();
+    model->asks_cores = memory_strdup("it asks");
+    assert_null(refused_with(model, 3, 2));
+    char *reason = refused_with(model, 2, 1);
+    assert_string_equal(reason, "it asks");
+    free(reason);
+    model_free(model);
+}
+
+/* Two threads compute 100 ms each, on two cores. */
+static double run_ms(const struct model *model, int cores, char **no_figures) {
+    const struct thread_choice own = {.label = "own"};
+    const struct sim_config config = {.seed = 1};
+    struct prediction prediction;
+    struct error error = {0};
+    assert_int_equal(prediction_make(model, &own, cores, &config, &prediction, &error), 0);
+    double ms = prediction.result.run_ns.mean / MS;
+    *no_figures = prediction.no_figures;
+    prediction.no_figures = NULL;
+    prediction_free(&prediction);
+    return ms;
+}
+
+static void demands_follow_the_busy_cores_between_one_and_the_recorded_ones(void **state) {
+    (void)state;
+    char *refused;
+    struct model *model = computing_model();
+    model->machine.busy_cores = 2;
+    model->one_core_cpu = 0.5;
+    assert_true(fabs(run_ms(model, 2, &refused) - 100) < 1);
+    assert_null(refused);
+    assert_true(fabs(run_ms(model, 1, &refused) - 100) < 1); /* two times 50 ms */
+    assert_null(refused);
+    model->machine.busy_cores = 1.5; /* two cores are more than was recorded */
+    run_ms(model, 2, &refused);
+    assert_non_null(refused);
+    free(refused);
+    model_free(model);
+}
+
 static void an_unknown_rule_gives_no_figure_for_other_threads(void **state) {
     (void)state;
     const struct thread_choice own = {.label = "own"}, more = {.all = 4, .label = "4"};
@@ -211,6 +282,9 @@ static void other_configurations_must_do_the_recorded_work(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
+        cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
+        cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
+        cmocka_unit_test(demands_follow_the_busy_cores_between_one_and_the_recorded_ones),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),

@@ -1,0 +1,95 @@
+/* What several cores cost each other, by runs on one; threads within the number of cores. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/calibrate/one_core.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MS = 1000000, CPU = 1000 * MS };
+
+static struct trace *recorded(uint64_t one_core_cpu_ns) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_finish(trace, CPU / 2);
+    builder_plain_run(trace, CPU / 2, CPU);
+    builder_plain_run(trace, CPU / 2, CPU + 10 * MS);
+    trace->meta.n_one_core = 1;
+    trace->meta.one_core = memory_alloc(1, sizeof *trace->meta.one_core);
+    trace->meta.one_core[0] = (struct trace_plain_run){one_core_cpu_ns, one_core_cpu_ns, {0}};
+    return trace;
+}
+
+static struct model *compare(struct trace *trace, double busy_cores) {
+    struct model *model = memory_alloc(1, sizeof *model);
+    model->machine.busy_cores = busy_cores;
+    one_core_compare(trace, CPU, model);
+    trace_free(trace);
+    return model;
+}
+
+static void what_one_core_saves_is_noted_where_it_is_more_than_chance(void **state) {
+    (void)state;
+    struct model *model = compare(recorded(700 * MS), 1.8);
+    assert_true(model->one_core_cpu > 0.69 && model->one_core_cpu < 0.71);
+    assert_int_equal(model->n_notes, 1);
+    model_free(model);
+    model = compare(recorded(950 * MS), 1.8);
+    assert_true(model->one_core_cpu == 0);
+    model_free(model);
+}
+
+static void a_run_that_kept_one_core_busy_tells_nothing(void **state) {
+    (void)state;
+    struct model *model = compare(recorded(700 * MS), 1.0);
+    assert_true(model->one_core_cpu == 0);
+    model_free(model);
+}
+
+static void a_program_that_asks_for_its_cores_may_be_another_one(void **state) {
+    (void)state;
+    struct trace *trace = recorded(700 * MS);
+    trace->meta.asks_cores = memory_strdup("sched_getaffinity");
+    struct model *model = compare(trace, 1.8);
+    assert_true(model->one_core_cpu == 0);
+    assert_non_null(strstr(model->asks_cores, "sched_getaffinity"));
+    model_free(model);
+}
+
+static void threads_that_are_bound_to_cores_are_not_compared(void **state) {
+    (void)state;
+    struct trace *trace = recorded(700 * MS);
+    builder_record(trace, 0, "pthread_setaffinity_np", 5, 0, 0, TRACE_NO_CONTEXT, 0);
+    struct model *model = compare(trace, 1.8);
+    assert_true(model->one_core_cpu == 0);
+    model_free(model);
+}
+
+static void threads_are_kept_within_the_cores(void **state) {
+    (void)state;
+    const struct pool allowed = {.cores_factor = 1},
+                      twice = {.cores_factor = 2, .cores_offset = -1},
+                      online = {.cores_factor = 1, .cores_online = true}, free_pool = {0};
+    assert_int_equal(model_within_cores(&free_pool, 8, 1, 2), 8);
+    assert_int_equal(model_within_cores(&allowed, 8, 2, 2), 2);
+    assert_int_equal(model_within_cores(&allowed, 8, 1, 2), 1);
+    assert_int_equal(model_within_cores(&allowed, 3, 4, 2), 3);
+    assert_int_equal(model_within_cores(&twice, 8, 2, 2), 3);
+    assert_int_equal(model_within_cores(&online, 8, 1, 2), 2); /* the machine's are as many */
+    assert_int_equal(model_within_cores(&online, 8, 4, 2), 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_core_saves_is_noted_where_it_is_more_than_chance),
+        cmocka_unit_test(a_run_that_kept_one_core_busy_tells_nothing),
+        cmocka_unit_test(a_program_that_asks_for_its_cores_may_be_another_one),
+        cmocka_unit_test(threads_that_are_bound_to_cores_are_not_compared),
+        cmocka_unit_test(threads_are_kept_within_the_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
