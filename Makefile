@@ -49,7 +49,7 @@ LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 PROBE_SRC := $(wildcard tracer/probe/*.c)
 PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
-SIM_SRC   := base/error.c base/memory.c base/output.c base/path.c base/room.c \
+SIM_SRC   := base/error.c base/heap.c base/memory.c base/output.c base/path.c base/room.c \
              $(wildcard model/*.c formats/model*.c simulator/*.c library/*.c) formats/json_input.c
 SIM_LIBS  := -ljansson -lgsl -lgslcblas -lm -lpthread
 SONAME    := libpersiksim.so.0
