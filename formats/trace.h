@@ -193,8 +193,8 @@ struct trace_elsewhere {
     char *handlers;           /* of calls that were made in signal handlers, a line; NULL: none */
     size_t n_handlers;
     struct trace_handler *handler; /* those in which calls were made */
-    double quota_cores;       /* that its control groups may use; 0: as many as there are */
-    uint64_t throttled_ns;    /* for which they were stopped as their quota was used up */
+    double quota_cores;            /* that its control groups may use; 0: as many as there are */
+    uint64_t throttled_ns;         /* for which they were stopped as their quota was used up */
 };
 
 struct trace_meta {
@@ -226,9 +226,9 @@ struct trace_meta {
     struct trace_plain_run *untraced; /* the plain runs */
     size_t n_one_core;                /* 0: not made */
     struct trace_plain_run *one_core; /* plain runs with one core only */
-    char *asks_cores; /* function by which the program asks for its cores; NULL: by none */
-    double probe_ns;                  /* cost of one untimed record, measured at start */
-    double timed_probe_ns;            /* cost of one timed (two clock reads) record */
+    char *asks_cores;      /* function by which the program asks for its cores; NULL: by none */
+    double probe_ns;       /* cost of one untimed record, measured at start */
+    double timed_probe_ns; /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;
     char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */

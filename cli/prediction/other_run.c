@@ -50,5 +50,5 @@ int other_run_apply(struct model *model, const char *directory, struct error *er
     sim_result_free(&result);
     sim_result_free(&other_result);
     model_free(other);
-    return status < 0 ? error_prefix(error, directory) : 0;
+    return status < 0 ? error_prefix(error, "%s", directory) : 0;
 }

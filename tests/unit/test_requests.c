@@ -324,7 +324,7 @@ static struct trace *main_serves_too(const char *own) {
             uint64_t at = i * EACH_NS + (uint64_t)thread * 10;
             on(trace, thread, "epoll_wait", LOOP + 10 * thread, at - 5000, at, 1);
             woken(trace, thread, at - 50, at + 1000);
-            builder_record(trace, thread, "read", at + 100, 10, (uint64_t)(FIRST + thread),
+            builder_record(trace, thread, "read", at + 100, 10, (uint64_t)FIRST + (uint64_t)thread,
                            builder_context(trace, thread == MAIN ? own : "take", 1, "thread", 2),
                            BYTES);
             on(trace, thread, "write", FIRST + thread, at + 490, at + 500, BYTES);
