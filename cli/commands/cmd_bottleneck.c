@@ -16,20 +16,18 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0xb000, KEY_CORES, KEY_PRECISION };
+enum { KEY_PRECISION = 0xb000 };
 
 struct bottleneck_options {
     struct common_options common;
     struct simulation_options simulation;
     struct assertions assertions;
     enum table_format format;
-    const char *threads, *cores;
+    struct configuration_options configuration;
     double precision; /* of a gain */
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "N", 0, "one number, or POOL=N,POOL=N (as profiled)", 1},
-    {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0, "simulate until a gain is known to 0.5% (0.5%)", 2},
     {0},
 };
@@ -43,12 +41,7 @@ static error_t parse_bottleneck(int key, char *argument, struct argp_state *stat
         state->child_inputs[1] = &options->format;
         state->child_inputs[2] = &options->simulation;
         state->child_inputs[3] = &options->assertions;
-        return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
+        state->child_inputs[4] = &options->configuration;
         return 0;
     case KEY_PRECISION:
         options->precision =
@@ -62,11 +55,9 @@ static error_t parse_bottleneck(int key, char *argument, struct argp_state *stat
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0},
-    {&format_argp, 0, NULL, 0},
-    {&simulation_argp, 0, NULL, 0},
-    {&assertions_argp, 0, NULL, 0},
-    {0},
+    {&common_argp, 0, NULL, 0},        {&format_argp, 0, NULL, 0},
+    {&simulation_argp, 0, NULL, 0},    {&assertions_argp, 0, NULL, 0},
+    {&configuration_argp, 0, NULL, 0}, {0},
 };
 
 static const struct argp bottleneck_argp = {
@@ -305,7 +296,7 @@ int command_bottleneck(int argc, char **argv) {
     argp_parse(&bottleneck_argp, argc, argv, 0, NULL, &options);
     struct configuration configuration = {0};
     simulation_options_finish(&options.simulation);
-    configuration_parse(options.threads, options.cores, &options.simulation, &configuration);
+    configuration_parse(&options.configuration, &options.simulation, &configuration);
     struct error error;
     int status = run(&options, &configuration, &error);
     thread_sweep_free(&configuration.threads);

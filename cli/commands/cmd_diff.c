@@ -22,7 +22,7 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0xd000, KEY_CORES, KEY_MARKDOWN, KEY_ASSERT };
+enum { KEY_MARKDOWN = 0xd000, KEY_ASSERT };
 
 struct bounds {
     struct assertion *items;
@@ -34,7 +34,7 @@ struct diff_options {
     struct simulation_options simulation;
     enum table_format format;
     bool is_markdown;
-    const char *threads, *cores;
+    struct configuration_options configuration;
     struct bounds bounds;
     const char *paths[2]; /* before, after */
     int n_paths;          /* as given */
@@ -42,8 +42,6 @@ struct diff_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "N", 0, "one number, or POOL=N,POOL=N (as BEFORE was profiled)", 1},
-    {"cores", KEY_CORES, "N", 0, "number of cores (as BEFORE was profiled)", 1},
     {"markdown", KEY_MARKDOWN, NULL, 0, "print the tables in Markdown, for a pull request", 2},
     {"assert", KEY_ASSERT, "BOUND", 0,
      "exit 3 unless what is predicted of AFTER keeps it, in per cent of BEFORE: 'run<105%', "
@@ -92,12 +90,7 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state) {
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
         state->child_inputs[2] = &options->simulation;
-        return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
+        state->child_inputs[3] = &options->configuration;
         return 0;
     case KEY_MARKDOWN:
         options->is_markdown = true;
@@ -117,8 +110,11 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&simulation_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0},
+                                             {&format_argp, 0, NULL, 0},
+                                             {&simulation_argp, 0, NULL, 0},
+                                             {&configuration_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp diff_argp = {
     .options = options_list,
@@ -349,7 +345,7 @@ static void warn(const struct diff_options *options, const struct comparison *co
     const struct prediction *before = &comparison->before.prediction;
     const struct prediction *after = &comparison->after.prediction;
     size_t n = comparison->before.model->n_pools;
-    if (!options->threads &&
+    if (!options->configuration.threads &&
         (n != comparison->after.model->n_pools ||
          memcmp(before->pool_threads, after->pool_threads, n * sizeof *before->pool_threads) != 0))
         log_warning("both were recorded with other pools or numbers of threads: give --threads to "
@@ -387,7 +383,7 @@ int command_diff(int argc, char **argv) {
         text_page_end(); /* a row is one line there */
     struct configuration configuration = {0};
     simulation_options_finish(&options.simulation);
-    configuration_parse(options.threads, options.cores, &options.simulation, &configuration);
+    configuration_parse(&options.configuration, &options.simulation, &configuration);
     struct comparison comparison = {0};
     struct error error;
     int status = compare(&options, &configuration, &comparison, &error);

@@ -16,7 +16,7 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0xa000, KEY_CORES, KEY_BY, KEY_PRECISION };
+enum { KEY_BY = 0xa000, KEY_PRECISION };
 
 #define DEFAULT_BY        0.1
 #define DEFAULT_PRECISION 0.002
@@ -25,13 +25,11 @@ struct sensitivity_options {
     struct common_options common;
     struct simulation_options simulation;
     enum table_format format;
-    const char *threads, *cores;
+    struct configuration_options configuration;
     double by, precision;
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "N", 0, "4, or POOL=N,POOL=N: one configuration (as profiled)", 1},
-    {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
     {"by", KEY_BY, "SHARE", 0, "by how much times and amounts are changed (10%)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until a change is known to 0.2% of the running time (0.2%)", 2},
@@ -46,12 +44,7 @@ static error_t parse_sensitivity(int key, char *argument, struct argp_state *sta
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
         state->child_inputs[2] = &options->simulation;
-        return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
+        state->child_inputs[3] = &options->configuration;
         return 0;
     case KEY_BY:
         options->by = simulation_option_positive("--by", argument, UNIT_SHARE, "10%");
@@ -67,8 +60,11 @@ static error_t parse_sensitivity(int key, char *argument, struct argp_state *sta
     }
 }
 
-static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&simulation_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0},
+                                             {&format_argp, 0, NULL, 0},
+                                             {&simulation_argp, 0, NULL, 0},
+                                             {&configuration_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp sensitivity_argp = {
     .options = options_list,
@@ -363,7 +359,7 @@ int command_sensitivity(int argc, char **argv) {
     argp_parse(&sensitivity_argp, argc, argv, 0, NULL, &options);
     struct configuration configuration = {0};
     simulation_options_finish(&options.simulation);
-    configuration_parse(options.threads, options.cores, &options.simulation, &configuration);
+    configuration_parse(&options.configuration, &options.simulation, &configuration);
     struct error error;
     int status = run(&options, &configuration, &error);
     thread_sweep_free(&configuration.threads);

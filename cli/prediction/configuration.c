@@ -4,6 +4,32 @@
 
 #include "cli/arguments/options.h"
 
+enum { KEY_THREADS = 0xe000, KEY_CORES };
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    struct configuration_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct configuration_options){0};
+        return 0;
+    case KEY_THREADS:
+        options->threads = argument;
+        return 0;
+    case KEY_CORES:
+        options->cores = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options_list[] = {
+    {"threads", KEY_THREADS, "N", 0, "one number, or POOL=N,POOL=N (as profiled)", 1},
+    {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
+    {0},
+};
+const struct argp configuration_argp = {.options = options_list, .parser = parse};
+
 static void parse_threads(const char *text, struct configuration *configuration) {
     struct error error;
     if (thread_sweep_parse("--threads", text, &configuration->threads, &error) < 0)
@@ -32,10 +58,10 @@ static void take_load(struct simulation_options *simulation) {
     simulation->config.clients = simulation->loads.items[0].clients;
 }
 
-void configuration_parse(const char *threads, const char *cores,
+void configuration_parse(const struct configuration_options *options,
                          struct simulation_options *simulation,
                          struct configuration *configuration) {
-    parse_threads(threads, configuration);
-    parse_cores(cores, configuration);
+    parse_threads(options->threads, configuration);
+    parse_cores(options->cores, configuration);
     take_load(simulation);
 }

@@ -1,7 +1,6 @@
 /* KIND: memory bandwidth, OpenMP
  * BUILD: gcc -g -O2 -fopenmp triad.c -o triad
- * RUN: OMP_NUM_THREADS=2 persik profile -- ./triad; predict -- env OMP_NUM_THREADS={threads}
- * ./triad */
+ * RUN: OMP_NUM_THREADS=2 persik profile -- ./triad; -- env OMP_NUM_THREADS={threads} ./triad */
 #include <stdio.h>
 #include <stdlib.h>
 
