@@ -99,7 +99,7 @@ build_house() {
     mkdir -p "$scratch/house/modelgen/events" "$scratch/house/modelgen/graph" "$scratch/house/attic"
     (
         cd "$scratch/house" || exit 1
-        mkdir -p base cli critical-path debuginfo formats host html load model sampler simulator static-analyzer tracer
+        mkdir -p base cli critical-path debuginfo formats host html library load model sampler simulator static-analyzer tracer
         echo '#include "formats/trace.h"' >base/map.c
         echo '#include "base/map.h"' >formats/trace.c
         echo '#include "modelgen/graph/peg.h"' >modelgen/events/log.h
