@@ -6,6 +6,7 @@
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
+export COLUMNS=1000 # a sentence is one line
 mkdir "$scratch/data"
 cp "$root/tests/data/block_log/trace.persik" "$scratch/data"
 gzip -dc "$root/tests/data/block_log/log.gz" >"$scratch/log.same"

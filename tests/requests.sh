@@ -76,7 +76,8 @@ check "without the pass there are no arrivals" refuses
 # the recording have waits for cores that the model does not know of
 
 has_queue() { [ "$(jq '[.objects[] | select(.interarrival_ns)] | length' "$1/model.json")" = 1 ]; }
-has_own_load() { near "$(check_of "$1" throughput)" 0.05 && near "$(check_of "$1" "CPU utilisation")" 0.1; }
+# 300 random arrivals take more or less than their mean by 6 % in a run, and a model's check is the mean of few.
+has_own_load() { near "$(check_of "$1" throughput)" 0.1 && near "$(check_of "$1" "CPU utilisation")" 0.1; }
 answers_in_time() {
     response=$(predict "$1" response_ns --cores 2 --arrivals 300/s)
     awk -v ns="$response" 'BEGIN { print ns; exit !(ns > 0.7e6 && ns < 1.5e6) }'

@@ -4,6 +4,7 @@
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
+export COLUMNS=1000 # a sentence is one line
 cd "$scratch" || exit 1
 
 explain_failure() {

@@ -5,6 +5,7 @@
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
+export COLUMNS=1000 # a sentence is one line
 cd "$scratch" || exit 1
 
 # again NAME FROM WORD: the recording FROM once more, whose monitors are WORD by the user.

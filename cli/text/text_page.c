@@ -1,10 +1,11 @@
 #include "cli/text/text_page.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/printable.h"
 
-enum { COLUMNS = 80, KEY_WIDE = 0x1100 };
+enum { COLUMNS = 80, LEAST_COLUMNS = 40, MOST_COLUMNS = 10000, KEY_WIDE = 0x1100 };
 
 static bool is_wide;
 
@@ -24,7 +25,14 @@ static const struct argp_option wide_list[] = {
 const struct argp wide_argp = {.options = wide_list, .parser = parse_wide};
 
 int text_page_columns(void) {
-    return is_wide ? 0 : COLUMNS;
+    if (is_wide)
+        return 0;
+    const char *wanted = getenv("COLUMNS");
+    char *end = NULL;
+    long columns = wanted ? strtol(wanted, &end, 10) : 0;
+    bool is_sane =
+        wanted && end > wanted && !*end && columns >= LEAST_COLUMNS && columns <= MOST_COLUMNS;
+    return is_sane ? (int)columns : COLUMNS;
 }
 
 void text_page_begin(void) {

@@ -1,4 +1,5 @@
-/* The page that people read: 80 columns, unless they say that theirs is wider. */
+/* The page that people read: 80 columns, unless they say that theirs is wider, by --wide or, as
+ * POSIX has it, by the environment variable COLUMNS. */
 #ifndef PERSIK_CLI_TEXT_TEXT_PAGE_H
 #define PERSIK_CLI_TEXT_TEXT_PAGE_H
 
