@@ -17,6 +17,13 @@ int model_bounded(int threads, int least, int most) {
     return threads < least ? least : threads;
 }
 
+int model_find_pool(const struct model *model, const char *name) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (strcmp(model->pools[p].name, name) == 0)
+            return (int)p;
+    return MODEL_NONE;
+}
+
 int model_within_cores(const struct pool *pool, int threads, int cores, int recorded_cores) {
     if (pool->cores_factor == 0)
         return threads;

@@ -499,6 +499,9 @@ struct model {
 /* The number of threads, kept within the bounds; 0: there is none. */
 int model_bounded(int threads, int least, int most);
 
+/* The index of the pool of that name; MODEL_NONE. */
+int model_find_pool(const struct model *model, const char *name);
+
 /* The number of threads, kept within what the program allows itself on so many cores; it was
  * recorded with `recorded_cores`. At least 1. */
 int model_within_cores(const struct pool *pool, int threads, int cores, int recorded_cores);

@@ -442,10 +442,7 @@ int persik_pool_threads(const persik_model *model, int pool) {
 }
 
 int persik_find_pool(const persik_model *model, const char *name) {
-    for (size_t p = 0; p < model->model->n_pools; p++)
-        if (strcmp(model->model->pools[p].name, name) == 0)
-            return (int)p;
-    return PERSIK_NONE;
+    return model_find_pool(model->model, name);
 }
 
 int persik_find_object(const persik_model *model, const char *name) {

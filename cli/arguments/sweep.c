@@ -252,13 +252,6 @@ void thread_sweep_free(struct thread_sweep *sweep) {
 
 /* ---- against a model ---- */
 
-static int find_pool(const struct model *model, const char *name) {
-    for (size_t i = 0; i < model->n_pools; i++)
-        if (strcmp(model->pools[i].name, name) == 0)
-            return (int)i;
-    return MODEL_NONE;
-}
-
 static void list_pools(const struct model *model, char *text, size_t bytes) {
     size_t used = 0;
     text[0] = '\0';
@@ -272,7 +265,7 @@ static void list_pools(const struct model *model, char *text, size_t bytes) {
 static int apply_names(const struct thread_choice *choice, const struct model *model, int *sizes,
                        bool *given, struct error *error) {
     for (size_t i = 0; i < choice->n_named; i++) {
-        int pool = find_pool(model, choice->names[i]);
+        int pool = model_find_pool(model, choice->names[i]);
         if (pool == MODEL_NONE) {
             char pools[512];
             list_pools(model, pools, sizeof pools);

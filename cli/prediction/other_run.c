@@ -1,7 +1,6 @@
 #include "cli/prediction/other_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/prediction/prediction.h"
 #include "modelgen/modelgen.h"
@@ -22,18 +21,11 @@ static struct pool_seen seen(const struct sim_result *result, size_t pool) {
     return (struct pool_seen){of->threads, of->threads * of->cpu_ns.mean};
 }
 
-static int pool_called(const struct model *model, const char *name) {
-    for (size_t p = 0; p < model->n_pools; p++)
-        if (strcmp(model->pools[p].name, name) == 0)
-            return (int)p;
-    return MODEL_NONE;
-}
-
 static void compare(struct model *model, const struct sim_result *result, const struct model *other,
                     const struct sim_result *other_result) {
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
-        int same = pool_called(other, pool->name);
+        int same = model_find_pool(other, pool->name);
         if (pool->partition == PARTITION_UNKNOWN && pool->given_ns == 0 && same != MODEL_NONE)
             modelgen_learn_rule(model, (int)p, seen(result, p), seen(other_result, (size_t)same));
     }

@@ -35,10 +35,8 @@ static char *label_for_all(const struct model *model) {
 }
 
 static const struct pool *find_pool(const struct model *model, const char *name) {
-    for (size_t i = 0; i < model->n_pools; i++)
-        if (strcmp(model->pools[i].name, name) == 0)
-            return &model->pools[i];
-    return NULL;
+    int pool = model_find_pool(model, name);
+    return pool == MODEL_NONE ? NULL : &model->pools[pool];
 }
 
 static char *label_by_names(const struct thread_choice *like, const struct model *model) {
