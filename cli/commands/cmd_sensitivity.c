@@ -108,8 +108,7 @@ static int find_effects(const struct sensitivity_options *options, struct analys
     size_t n = analysis->variations.count;
     struct sensitivity sensitivity = {
         .load = load, .context = options, .config = options->simulation.config};
-    sensitivity.config.pool_threads = analysis->prediction.pool_threads;
-    sensitivity.config.cores = analysis->prediction.cores;
+    prediction_configure(&analysis->prediction, &sensitivity.config);
     sensitivity.config.precision = options->precision;
     if (analysis->prediction.result.regime == REGIME_STEADY) {
         /* Pairs of runs of one length have most of their luck in common. */

@@ -78,8 +78,7 @@ static int simulate(const struct search *search, const struct difference *differ
     apply(difference, model);
     struct sim_config config = *search->config;
     struct sim_result result;
-    config.pool_threads = was->pool_threads;
-    config.cores = was->cores;
+    prediction_configure(was, &config);
     int status = sim_predict(model, &config, &result, error);
     if (status == 0) {
         *effect = model_changes_figure(&result) / model_changes_figure(&was->result) - 1;

@@ -23,8 +23,7 @@ int load_find_saturation(const struct model *model, const struct prediction *pre
         return 0;
     struct sim_config config = *base;
     struct sim_result result;
-    config.pool_threads = prediction->pool_threads;
-    config.cores = prediction->cores;
+    prediction_configure(prediction, &config);
     config.arrival_rate_hz = config.think_ns = 0;
     config.clients = 0;
     config.is_saturated = true;

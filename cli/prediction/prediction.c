@@ -106,7 +106,14 @@ static int simulate_demands(const struct model *model, struct sim_config *config
         sim_result_free(&prediction->result);
         config->cpu_factor = factor;
     }
+    prediction->cpu_factor = config->cpu_factor;
     return 0;
+}
+
+void prediction_configure(const struct prediction *prediction, struct sim_config *config) {
+    config->pool_threads = prediction->pool_threads;
+    config->cores = prediction->cores;
+    config->cpu_factor = prediction->cpu_factor;
 }
 
 static char *refuse_busier(const struct model *model, const struct prediction *prediction) {
@@ -119,30 +126,36 @@ static char *refuse_busier(const struct model *model, const struct prediction *p
                          busy, recorded, 100 * model->one_core_cpu);
 }
 
+/* What speaks against the configuration before anything is simulated; NULL: nothing. */
+static char *refuse_configuration(const struct model *model, const int *own_threads,
+                                  const struct prediction *prediction) {
+    char *reason = prediction->threads->all > 0 ? refusal_of_count(model) : NULL;
+    return reason
+               ? reason
+               : refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
+}
+
+/* What speaks against the result, which came to no standstill; NULL: nothing. */
+static char *refuse_result(const struct model *model, const struct prediction *prediction) {
+    char *reason = refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
+    reason = reason ? reason : refuse_busier(model, prediction);
+    const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
+    return reason ? reason : uncertainty_refuse(model, &uncertainty);
+}
+
 static int simulate(const struct model *model, const struct sim_config *base,
                     const int *own_threads, struct prediction *prediction, struct error *error) {
-    if (prediction->threads->all > 0)
-        prediction->no_figures = refusal_of_count(model);
-    if (!prediction->no_figures)
-        prediction->no_figures =
-            refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);
+    prediction->no_figures = refuse_configuration(model, own_threads, prediction);
     if (!prediction->no_figures) {
         struct sim_config config = *base;
-        config.pool_threads = prediction->pool_threads;
-        config.cores = prediction->cores;
+        prediction_configure(prediction, &config);
         if (simulate_demands(model, &config, prediction, error) < 0)
             return -1;
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
         if (!prediction->no_figures)
-            prediction->no_figures =
-                refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
-        const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
-        if (!prediction->no_figures)
-            prediction->no_figures = refuse_busier(model, prediction);
-        if (!prediction->no_figures)
-            prediction->no_figures = uncertainty_refuse(model, &uncertainty);
+            prediction->no_figures = refuse_result(model, prediction);
     }
     if (prediction->no_figures)
         blank(&prediction->result);

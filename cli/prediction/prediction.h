@@ -22,6 +22,7 @@ struct prediction {
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
     int *pool_threads;
+    double cpu_factor; /* of the model's CPU demands with so many cores busy (struct sim_config) */
     struct load_choice load;
     char *no_figures;         /* why there are none; NULL: there are */
     struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
@@ -40,6 +41,10 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
 void prediction_free(struct prediction *prediction);
+
+/* The same threads, cores and demands for further runs of the model or one like it. `config` points
+ * into the prediction. */
+void prediction_configure(const struct prediction *prediction, struct sim_config *config);
 
 /* How far the real run may be from it. */
 struct uncertainty prediction_uncertainty(const struct model *model,

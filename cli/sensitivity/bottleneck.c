@@ -39,8 +39,7 @@ static int begin(const struct bottleneck_search *search, const struct model *mod
     struct sim_config *config = &base->sensitivity.config;
     base->sensitivity = (struct sensitivity){
         .load = search->load, .context = search->context, .config = search->config};
-    config->pool_threads = prediction->pool_threads;
-    config->cores = prediction->cores;
+    prediction_configure(prediction, config);
     bool is_endless = prediction->result.regime != REGIME_ENDING;
     if (is_endless && !(prediction->result.tasks.mean > 0))
         return error_set(error, "the load has no end and the model marks no tasks: nothing tells "
