@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "modelgen/threads/alive_limit.h"
 #include "modelgen/threads/thread_pools.h"
+#include "tests/unit/sourceless_pools.h"
 #include "tests/unit/trace_builder.h"
 
 enum { PIECES = 24, MOST = 2, EACH_NS = 1000, PERMITS = 0x10, MUTEX = 0x20, CONDITION = 0x30 };
@@ -145,21 +146,10 @@ static void the_end_of_the_program_may_come_first(void **state) {
     assert_int_equal(limit_of((struct kind){.is_cut_off = true}).most, MOST);
 }
 
-static struct thread_pools pools_of(const struct trace *trace) {
-    double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
-    for (size_t t = 0; t < trace->n_threads; t++)
-        cpu_ns[t] = 1000;
-    struct facts no_source = {0};
-    struct teams no_teams = {0};
-    struct thread_pools pools = thread_pools_find(trace, &no_teams, NULL, &no_source, cpu_ns);
-    free(cpu_ns);
-    return pools;
-}
-
 static void the_limit_is_the_number_of_threads(void **state) {
     (void)state;
     struct trace *trace = trace_of((struct kind){0});
-    struct thread_pools pools = pools_of(trace);
+    struct thread_pools pools = sourceless_pools(trace);
     assert_int_equal(pools.n_pools, 2);
     assert_int_equal(pools.pools[1].n_threads, PIECES);
     assert_int_equal(pools.pools[1].size, MOST);

@@ -9,6 +9,7 @@
 
 #include "modelgen/threads/task_threads.h"
 #include "modelgen/threads/thread_pools.h"
+#include "tests/unit/sourceless_pools.h"
 #include "tests/unit/trace_builder.h"
 
 enum { EACH_NS = 10000, TASKS = 4 };
@@ -84,22 +85,11 @@ static void a_task_that_is_done_makes_no_thread(void **state) {
     trace_free(trace);
 }
 
-static struct thread_pools pools_of(const struct trace *trace) {
-    double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
-    for (size_t t = 0; t < trace->n_threads; t++)
-        cpu_ns[t] = 1000;
-    struct facts no_source = {0};
-    struct teams no_teams = {0};
-    struct thread_pools pools = thread_pools_find(trace, &no_teams, NULL, &no_source, cpu_ns);
-    free(cpu_ns);
-    return pools;
-}
-
 static void their_number_does_not_follow_the_thread_count(void **state) {
     (void)state;
     struct trace *trace = making();
     finish(trace);
-    struct thread_pools pools = pools_of(trace);
+    struct thread_pools pools = sourceless_pools(trace);
     assert_int_equal(pools.n_pools, 2);
     assert_true(pools.pools[1].per_task);
     assert_false(pools.pools[1].scales);
@@ -117,7 +107,7 @@ static void threads_for_connections_do_not_follow_it_either(void **state) {
         create(trace, i * EACH_NS + 100);
     }
     finish(trace);
-    struct thread_pools pools = pools_of(trace);
+    struct thread_pools pools = sourceless_pools(trace);
     assert_false(pools.pools[1].per_task);
     assert_true(pools.pools[1].per_connection);
     assert_false(pools.pools[1].scales);
@@ -135,7 +125,7 @@ static void a_pool_with_others_follows_it(void **state) {
     show(trace, 0, ROLE_get, EACH_NS, 0);
     create(trace, EACH_NS + 100);
     finish(trace);
-    struct thread_pools pools = pools_of(trace);
+    struct thread_pools pools = sourceless_pools(trace);
     assert_false(pools.pools[1].per_task);
     assert_true(pools.pools[1].scales);
     thread_pools_free(&pools);
