@@ -36,7 +36,7 @@ static const struct exporter {
 };
 
 static const struct argp_option options_list[] = {
-    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (trace)", 1},
+    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (default: trace)", 1},
     {"format", KEY_FORMAT, "chrome|csv|folded|json|dot", 0,
      "trace: chrome (for Perfetto) or csv; stacks: folded; model: json or dot", 1},
     {0},

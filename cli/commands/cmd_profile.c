@@ -30,7 +30,8 @@ static const struct argp_option options_list[] = {
     OPTION_CATALOG,
     {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
     {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
-    {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 2},
+    {"build-dir", KEY_BUILD_DIR, "DIR", 0,
+     "where compile_commands.json is (default: found by itself)", 2},
     {0},
 };
 

@@ -62,9 +62,10 @@ struct validate_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "LIST", 0, "1,2,4, 1:8, or POOL=LIST,POOL=LIST", 1},
-    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (all allowed)", 1},
-    {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (5)", 1},
+    {"threads", KEY_THREADS, "LIST", 0,
+     "such as 1,2,4, 1:8, or POOL=LIST,POOL=LIST (default: as profiled)", 1},
+    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (default: all allowed)", 1},
+    {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (default: 5)", 1},
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others slow: wait for a moment in which nobody does before each run, and "
      "repeat a run that was slowed all the same",
@@ -76,14 +77,15 @@ static const struct argp_option options_list[] = {
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
-    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
-    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (default: DIR/model.json)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (default: 1)", 2},
     {"partition", KEY_PARTITION, "POOL=RULE", 0, "as in persik predict", 2},
-    {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
+    {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (default: table)", 3},
     {"arrivals", KEY_ARRIVALS, "LIST", 0, "requests per second, for {rate} in the load", 4},
     {"clients", KEY_CLIENTS, "LIST", 0, "numbers for {clients} in the load", 4},
     {"think", KEY_THINK, "TIME", 0,
-     "what the load's clients wait before they ask again, on average (as in the model)", 4},
+     "what the load's clients wait before they ask again, on average (default: as in the model)",
+     4},
     {0},
 };
 
