@@ -79,6 +79,9 @@ check_words() {
         tr -s ' \n' '  ' <out >line
         ! grep -qE '\(([0-9.]+%?[a-z]*\)|as |no end|table|poisson|when|until|found|persik\.|DIR/)' line && grep -q '(default: ' line
         report $? "and says which values are defaults"
+        sed -n '/^Examples:/,$p' out | grep -vE '^(Examples:|  +.*|)$' >line
+        [ ! -s line ]
+        report $? "none of its examples is wrapped"
     done
     run
     [ $status -eq 2 ] && [ ! -s out ] && grep -q '^Usage: persik' err

@@ -244,9 +244,10 @@ static const struct argp load_argp = {
            "Examples:\n"
            "  persik load --rate 500/s --duration 10s http://127.0.0.1:8080/index.html\n"
            "  persik load --clients 64 --think 10ms --warmup 2s http://127.0.0.1:8080/\n"
-           "  persik load --rate 1000/s --urls paths.txt --format csv http://127.0.0.1:8080\n"
-           "  persik load --rate 2000/s --send 'get k\\r\\n' --until 'END\\r\\n' "
-           "tcp://127.0.0.1:11211\n"
+           "  persik load --rate 1000/s --urls paths.txt --format csv \\\n"
+           "      http://127.0.0.1:8080\n"
+           "  persik load --rate 2000/s --send 'get k\\r\\n' --until 'END\\r\\n' \\\n"
+           "      tcp://127.0.0.1:11211\n"
            "  persik load --rate 100/s --assert 'p99<50ms' http://127.0.0.1:8080/\n",
     .children = children,
 };

@@ -48,7 +48,8 @@ static const struct argp profile_argp = {
         "  persik profile ./program --threads 4\n"
         "  persik profile --once ./program --threads 4\n"
         "  persik profile --thorough ./program --threads 4\n"
-        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- ./server --threads 4\n"
+        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- \\\n"
+        "      ./server --threads 4\n"
         "  persik profile --duration 30s ./server --threads 4\n"
         "  persik profile --build-dir build ./server\n",
     .children = record_children,

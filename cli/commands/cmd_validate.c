@@ -206,12 +206,16 @@ static const struct argp validate_argp = {
            "thrown away. A server is asked by --load in each, where {rate} and {clients} are "
            "replaced, too, and throughput and response times are compared.\v"
            "Examples:\n"
-           "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
-           "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
-           "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
+           "  persik validate --threads 1,2,4,8 --cores 1,2 -- \\\n"
+           "      ./server --threads {threads}\n"
+           "  persik validate --threads 1,2,4,8 --steady -- \\\n"
+           "      ./server --threads {threads}\n"
+           "  persik validate --threads 1:4 --measurements runs.csv -- \\\n"
+           "      ./server -t{threads}\n"
            "  persik validate --threads 1:4 -- env OMP_NUM_THREADS={threads} ./solver\n"
-           "  persik validate --threads 1,2,4 --arrivals 100,200,400 --load 'persik load --rate "
-           "{rate}/s --duration 10s http://localhost:8080/' -- ./server --threads {threads}\n"
+           "  persik validate --threads 1,2,4 --arrivals 100,200,400 \\\n"
+           "      --load 'persik load --rate {rate}/s --duration 10s http://localhost/' \\\n"
+           "      -- ./server --threads {threads}\n"
            "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
     .children = children,
 };
