@@ -13,11 +13,13 @@
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/candidates.h"
 #include "modelgen/dependencies/dependencies.h"
+#include "modelgen/events/call_sites.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
+#include "modelgen/rewrite/entry_functions.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -192,6 +194,30 @@ static const struct modelgen_options usual = {0};
 
 void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample) {
     symbol_names_of_lambdas(facts, trace, sample);
+}
+
+static void name_threads(struct trace *trace) {
+    const char **routines = memory_alloc(trace->n_threads, sizeof *routines);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        routines[t] = entry_function_of(trace, t);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        if (!routines[t])
+            continue;
+        free(trace->threads[t].start_routine);
+        trace->threads[t].start_routine = memory_strdup(routines[t]);
+    }
+    free(routines);
+}
+
+void modelgen_name_calls(struct trace *trace) {
+    name_threads(trace);
+    struct trace_context *named = call_sites_without_wrappers(trace);
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        struct trace_context *context = &trace->contexts[c];
+        if (named[c].n_frames > 0)
+            trace_drop_frames(trace, context, context->n_frames - named[c].n_frames);
+    }
+    free(named);
 }
 
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,

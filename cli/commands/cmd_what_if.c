@@ -29,7 +29,8 @@ struct what_if_options {
 
 static const struct argp_option options_list[] = {
     {"scale", KEY_SCALE, "NAME=FACTOR", 0,
-     "parse=0.5: what parse() and its callees compute takes half; sleep:NAME, io:NAME: what it "
+     "such as parse=0.5: what parse() and its callees compute takes half; sleep:NAME, io:NAME: "
+     "what it "
      "sleeps, or waits for disks; lock:NAME: whatever is done holding the lock; several are made "
      "at once",
      1},
