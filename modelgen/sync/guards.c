@@ -256,10 +256,10 @@ struct explanation guard_found(const struct monitors *monitors, const struct sec
     if (!hypothesis_takes(monitors, best))
         guard.counter.kind = GUARD_LEVEL;
     else
-        guard.counter.kind = guard.counter.initial > 0 || guard.counter.take > 1 ||
-                                     is_owed(&guard, search->history)
-                                 ? GUARD_TOKENS
-                                 : GUARD_QUEUE;
+        guard.counter.kind =
+            guard.counter.initial > 0 || guard.counter.take > 1 || is_owed(&guard, search->history)
+                ? GUARD_TOKENS
+                : GUARD_QUEUE;
     guard.tally.decisions = search->best_verdict.waits + search->best_verdict.passes;
     guard.tally.waited = search->best_verdict.waits;
     guard.tally.violations = verdict_wrong(&search->best_verdict);
