@@ -325,6 +325,7 @@ static const struct field model_fields[] = {
     NUMBER(model, foreign_share, 0),
     NUMBER(model, throttled_share, 0),
     NUMBER(model, one_core_cpu, 0),
+    NUMBER(model, stopped_share, 0),
     TEXT(model, asks_cores),
     TEXT(model, unpredicted),
     NUMBER(model, lost_events, 0),

@@ -127,6 +127,23 @@ static void demands_follow_the_busy_cores_between_one_and_the_recorded_ones(void
     model_free(model);
 }
 
+static void threads_that_were_stopped_have_no_figures_where_more_cores_are_busy(void **state) {
+    (void)state;
+    char *refused;
+    struct model *model = computing_model();
+    model->machine.busy_cores = 1.9;
+    model->stopped_share = 0.2;
+    run_ms(model, 2, &refused);
+    assert_null(refused);
+    model->machine.busy_cores = 0.5; /* others had the cores */
+    assert_true(fabs(run_ms(model, 1, &refused) - 200) < 1);
+    assert_null(refused);
+    run_ms(model, 2, &refused);
+    assert_non_null(strstr(refused, "20 %"));
+    free(refused);
+    model_free(model);
+}
+
 static void an_unknown_rule_gives_no_figure_for_other_threads(void **state) {
     (void)state;
     const struct thread_choice own = {.label = "own"}, more = {.all = 4, .label = "4"};
@@ -285,6 +302,7 @@ int main(void) {
         cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
         cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
         cmocka_unit_test(demands_follow_the_busy_cores_between_one_and_the_recorded_ones),
+        cmocka_unit_test(threads_that_were_stopped_have_no_figures_where_more_cores_are_busy),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),
