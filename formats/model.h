@@ -480,6 +480,7 @@ struct model {
     double one_core_cpu; /* CPU demands where one core is busy, over those here, which hold where
                           * machine.busy_cores are; 0: no difference, or not known */
     char *unpredicted;   /* why no configuration but the recorded one has figures; NULL: they do */
+    char *standstill;    /* why not even the recorded run can be simulated; NULL: it can */
     char *asks_cores;    /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;
