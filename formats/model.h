@@ -483,6 +483,7 @@ struct model {
                            * every recorded call, other than for a disk: they were stopped; 0: it
                            * does not matter, or is not known */
     char *unpredicted;    /* why no configuration but the recorded one has figures; NULL: they do */
+    char *standstill;     /* why not even the recorded run can be simulated; NULL: it can */
     char *asks_cores;     /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;

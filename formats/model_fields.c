@@ -328,6 +328,7 @@ static const struct field model_fields[] = {
     NUMBER(model, stopped_share, 0),
     TEXT(model, asks_cores),
     TEXT(model, unpredicted),
+    TEXT(model, standstill),
     NUMBER(model, lost_events, 0),
     {AT(model, machine), .type = FIELD_RECORD, .required = true, .record = &machine_record},
     LIST(model, objects, object_record),

@@ -275,7 +275,9 @@ void modelgen_compare_one_core(struct model *model, const struct trace *trace,
 }
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
-    notes_add(model, "the recorded run cannot be simulated: %s", reason);
+    free(model->standstill);
+    model->standstill = memory_format("the recorded run cannot be simulated: %s", reason);
+    notes_add(model, "%s", model->standstill);
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -85,6 +85,20 @@ static void what_is_known_of_the_recorded_configuration_only_is_refused_elsewher
     model_free(model);
 }
 
+static void a_model_that_stands_still_in_its_own_run_has_no_figures_anywhere(void **state) {
+    (void)state;
+    struct model *model = computing_model();
+    model->standstill = memory_strdup("everything waits for nothing");
+    for (int cores = 1; cores <= 2; cores++) {
+        char *reason = refused_with(model, 2, cores);
+        assert_string_equal(reason, model->standstill);
+        free(reason);
+    }
+    model->standstill[0] = '\0'; /* as of a file without it */
+    assert_null(refused_with(model, 2, 1));
+    model_free(model);
+}
+
 static void a_program_that_asks_for_its_cores_is_refused_on_others(void **state) {
     (void)state;
     struct model *model = computing_model();
@@ -299,6 +313,7 @@ static void other_configurations_must_do_the_recorded_work(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
+        cmocka_unit_test(a_model_that_stands_still_in_its_own_run_has_no_figures_anywhere),
         cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
         cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
         cmocka_unit_test(demands_follow_the_busy_cores_between_one_and_the_recorded_ones),
