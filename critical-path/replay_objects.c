@@ -115,6 +115,11 @@ static uint32_t note_taken(struct replay_state *replay, uint32_t own, uint32_t s
     return step;
 }
 
+/* Is it on a mutex whose critical sections stay in their order? */
+static bool keeps_order(const struct replay_state *replay, uint32_t step) {
+    return replay->recorded.objects[step_of(replay, step)->operand].keeps_order;
+}
+
 /* ---- pools ---- */
 
 /* Does what is there let who takes it in this step go on? */
@@ -140,6 +145,8 @@ static uint32_t pool_step(const struct replay_state *replay, const struct runner
         recorded->lock_of[due] == NONE || recorded->pool_take[recorded->lock_of[due]] != due)
         return own;
     const struct dependency_step *a = step_of(replay, own), *b = step_of(replay, due);
+    if (recorded->objects[a->object].keeps_order) /* who comes first is decided there */
+        return own;
     bool is_alike = runner->n_held == 0 && a->place == b->place && a->place != NONE &&
                     a->object == b->object && a->operation != OPERATION_PASS &&
                     b->operation != OPERATION_PASS &&
@@ -245,7 +252,8 @@ static uint32_t take_item(struct replay_state *replay, const struct runner *runn
 uint32_t replay_objects_take(struct replay_state *replay, struct runner *runner) {
     if (!has_pools_taken(replay, runner))
         return NONE;
-    uint32_t own = runner->has_pooled ? runner->taking : instead_of(replay, runner->taking);
+    bool is_fixed = runner->has_pooled && !keeps_order(replay, runner->taking);
+    uint32_t own = is_fixed ? runner->taking : instead_of(replay, runner->taking);
     const struct dependency_step *step = step_of(replay, own);
     struct replay_object *object = &replay->objects[step->operand];
     bool is_owned = object->owner != NONE && object->owner != runner->id;
