@@ -217,7 +217,7 @@ closed() {
 declare -A slowed_functions=(
     [zstd]='ZSTDMT_compressionJob ZSTDMT_createCompressionJob AIO_ReadPool_executeReadJob'
     [pbzip2]='consumer producer fileWriter'
-    [bank]='append_to_log teller_run'
+    [bank]='book_transfer teller_run'
     [moldyn]='worker_run run_steps'
     [pipeline]='reader_run compressor_run writer_run'
     [raytracer]='render_worker queue_put'
@@ -232,18 +232,18 @@ declare -A slowed_functions=(
 looked_at=(zstd pbzip2 bank moldyn pipeline raytracer)
 held_out=(xz lbzip2 squashfs galaxy montecarlo renderer)
 
-# slowed PROGRAM "ARGUMENTS" then "FUNCTION=FACTOR"...: the slower one is recorded, the inverse asked for.
+# slowed PROGRAM "ARGUMENTS" then "FUNCTION=FACTOR"...: the slower one is recorded, the inverse asked for. The untouched
+# one is the same binary: another build has its code elsewhere, and was up to 15 % slower.
 slowed() {
-    local program=$1 arguments=$2 untouched binary functions change
+    local program=$1 arguments=$2 binary functions change
     shift 2
     wants "$program" || return 0
-    if [ -d "samples/$program" ]; then untouched=$built/samples/$program; else untouched=$("bench/$program-fetch"); fi
     read -ra functions <<<"${slowed_functions[$program]}"
     if has_step prepare; then bench/slow-function "$program" "${functions[@]}" >/dev/null; fi
     binary=$(<"$scratch/slowed/$program/binary")
     for change; do
         add "$program $change" "SLOWED=$change $binary $arguments" \
-            "--scale ${change%=*}=$(number %.6f "1 / ${change#*=}")" "$untouched $arguments"
+            "--scale ${change%=*}=$(number %.6f "1 / ${change#*=}")" "$binary $arguments"
     done
 }
 
@@ -262,7 +262,7 @@ real() {
     slowed zstd "-T2 -6 -f -q $corpus -o /dev/null" \
         ZSTDMT_compressionJob=2 ZSTDMT_compressionJob=1.5 AIO_ReadPool_executeReadJob=3
     slowed pbzip2 "-p2 -1 -c $corpus" consumer=1.5 consumer=3 producer=4
-    slowed bank '--size 6000 --threads 2' append_to_log=2 append_to_log=4 teller_run=2
+    slowed bank '--size 6000 --threads 2' book_transfer=2 book_transfer=4 teller_run=2
     slowed moldyn '--steps 12 --threads 2' run_steps=4 worker_run=2
     slowed pipeline '--size 330 --threads 2' compressor_run=2 reader_run=4 writer_run=4
     slowed raytracer '--size 200 --threads 2' render_worker=2 queue_put=4
@@ -274,6 +274,87 @@ real() {
     slowed montecarlo '--rounds 4 --threads 2' worker_run=2 price_book=4
     slowed renderer '--size 420 --threads 2' render_worker=1.5 take_tile=4
     measure_and_compare
+}
+
+# ---- beside Coz ----
+
+coz_folder=$scratch/coz
+coz_speedup=50 # per cent
+
+# Debian's Coz, unpacked beside the system.
+unpack_coz() {
+    [ ! -e "$coz_folder/usr/bin/coz" ] || return 0
+    mkdir -p "$coz_folder/archives/partial"
+    apt-get install -y -q --download-only --no-install-recommends -o Debug::NoLocking=true \
+        -o Dir::Cache::archives="$root/$coz_folder/archives" coz-profiler >"$coz_folder/log" 2>&1 ||
+        fail "no Coz: see $coz_folder/log"
+    for archive in "$coz_folder"/archives/*.deb; do dpkg -x "$archive" "$coz_folder"; done
+}
+
+# It reads no newer debug information than DWARF 4, without GNU's additions.
+compile_with_coz() {
+    unpack_coz
+    gcc -std=gnu17 -O1 -gdwarf-4 -gstrict-dwarf -DWITH_COZ -I"$coz_folder/usr/include" bench/coz_cases.c \
+        -o "$coz_folder/coz_cases" -lpthread -ldl
+}
+
+# Experiments without and with the virtual speed-up, in turn, all on the line that is asked about. Coz left to itself
+# also chooses the line and the speed-up at random, and needs many times as many runs: coz_runs ACT ROUNDS.
+coz_runs() {
+    local line speedup profile=$coz_folder/$1.coz run_count=0 libraries=$coz_folder/usr/lib/x86_64-linux-gnu
+    line=$(grep -n "changed: $1 " bench/coz_cases.c | cut -d : -f 1)
+    [ ! -s "$profile" ] || run_count=$(grep -c '^startup' "$profile")
+    for ((; run_count < 4 * runs; run_count++)); do
+        speedup=$((run_count % 2 * coz_speedup))
+        LD_LIBRARY_PATH=$root/$libraries python3 "$coz_folder/usr/bin/coz" run -o "$profile" \
+            --fixed-line "coz_cases.c:$line" --fixed-speedup $speedup --- "$coz_folder/coz_cases" "$1" 1 "$2" \
+            >"$coz_folder/$1.log" 2>&1 || fail "Coz: see $coz_folder/$1.log"
+    done
+}
+
+# What Coz says of the time, as a share, over all its experiments; how many runs and experiments that took.
+coz_answer() {
+    python3 - "$1" "$coz_speedup" <<'PYTHON'
+import re, sys
+runs, experiments, time, progress = 0, 0, {}, {}
+for line in open(sys.argv[1]):
+    runs += line.startswith("startup")
+    if line.startswith("experiment"):
+        speedup, duration = re.search(r"speedup=([0-9.]+)\tduration=(\d+)", line).groups()
+        now = round(100 * float(speedup))
+        time[now] = time.get(now, 0) + int(duration)
+        experiments += 1
+    if line.startswith("throughput-point"):
+        progress[now] = progress.get(now, 0) + int(line.split("delta=")[1])
+wanted = int(sys.argv[2])
+known = progress.get(0) and progress.get(wanted)
+share = time[wanted] / progress[wanted] / (time[0] / progress[0]) if known else float("nan")
+print(f"{share:.3f} {runs} {experiments}")
+PYTHON
+}
+
+coz() {
+    local own act answer acts=('sleepers sleep:nap 100' 'beside compute 100' 'lock hold 200' 'stages finish_job 200'
+        'pauses compute_and_pause 100' 'device prepare 100')
+    own=$(compiled bench/coz_cases.c)
+    ! has_step prepare || compile_with_coz
+    for act in "${acts[@]}"; do
+        read -ra words <<<"$act"
+        add "coz ${words[0]}" "$own ${words[0]} 1 ${words[2]}" "--scale ${words[1]}=0.5" \
+            "$own ${words[0]} 0.5 ${words[2]}"
+        ! has_step measure || coz_runs "${words[0]}" "${words[2]}"
+    done
+    measure_and_compare
+    ! has_step table || {
+        echo "case,real,coz_%,coz_runs,experiments"
+        for act in "${acts[@]}"; do
+            answer=$(coz_answer "$coz_folder/${act%% *}.coz")
+            awk -F , -v name="coz ${act%% *}" -v answer="$answer" '$1 == name {
+                split(answer, coz, " ")
+                printf "%s,%s,%+.1f,%s,%s\n", name, $4, 100 * (coz[1] / $4 - 1), coz[2], coz[3]
+            }' "$scratch/coz.csv"
+        done
+    }
 }
 
 # ---- identity ----

@@ -221,6 +221,19 @@ static void what_other_processes_had_stays(void **state) {
     dependencies_free(all);
 }
 
+/* They come as often as before while it computes: so with half of that they have half as much. */
+static void what_other_processes_had_goes_with_the_computing(void **state) {
+    (void)state;
+    struct dependencies *all = new_run(1);
+    add(all, FIRST, STEP_COMPUTE, 100)->place = SLOW;
+    add(all, FIRST, STEP_READY, 300);
+    add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
+    join(all, FIRST);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 1, 0) == 400);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 0.5, 0) == 200);
+    dependencies_free(all);
+}
+
 /* FIRST holds the lock for ever now, as it waits for what who waits for the lock would do. */
 static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) {
     (void)state;
@@ -261,6 +274,7 @@ int main(void) {
         cmocka_unit_test(items_go_to_the_worker_that_is_free),
         cmocka_unit_test(no_more_run_at_once_than_there_are_cores),
         cmocka_unit_test(what_other_processes_had_stays),
+        cmocka_unit_test(what_other_processes_had_goes_with_the_computing),
         cmocka_unit_test(who_would_wait_for_ever_is_let_go_and_that_is_counted),
         cmocka_unit_test(steps_without_operations_are_not_replayed),
     };
