@@ -150,7 +150,8 @@ print("all three within 5 %:", len(agree), "changes; of these the truth within 5
 # All steps for the cases that are there, or those of them that are named.
 measure_and_compare() {
     local name names
-    [ $# -gt 0 ] && names=("$@") || mapfile -t names < <(names_of_cases)
+    names=("$@")
+    [ $# -gt 0 ] || mapfile -t names < <(names_of_cases)
     ! has_step measure || for name in "${names[@]}"; do measure_case "$name"; done
     ! has_step table || {
         {
@@ -274,6 +275,117 @@ real() {
     slowed montecarlo '--rounds 4 --threads 2' worker_run=2 price_book=4
     slowed renderer '--size 420 --threads 2' render_worker=1.5 take_tile=4
     measure_and_compare
+}
+
+# ---- what limits a program ----
+
+# What could be asked of a recording: its functions that compute, sleep or wait for disks, its locks, twice the cores.
+candidates_of() {
+    "$persik" critical-path -q -i "$1" --format json 2>/dev/null | python3 -c '
+import json, sys
+path = json.load(sys.stdin)
+kinds = {"computing": "", "sleeping": "sleep:", "waiting for a disk": "io:"}
+asked = {kinds[row["what"]] + row["where"].split(" (")[0] for row in path["path"]
+         if row["what"] in kinds and row["where"] and row["share"] >= 0.01}
+asked |= {"lock:" + row["object"].split(" ", 1)[1].split(" (")[0] for row in path["objects"]
+          if row["object"].startswith("mutex ") and (row["held_share"] or 0) >= 0.01}
+print(*sorted(asked), sep="\n")'
+}
+
+# Half of what gains most, beside the changes already made: best_candidate FOLDER CHANGE... One line: what, gain.
+best_candidate() {
+    local folder=$1 candidate cores
+    shift
+    cores=$(nproc)
+    {
+        candidates_of "$folder" | while read -r candidate; do echo "$candidate --scale $candidate=0.5"; done
+        echo "cores --cores $((2 * cores))"
+    } | while read -r candidate asked; do
+        # shellcheck disable=SC2086 # words
+        "$persik" what-if -q -i "$folder" "$@" $asked --format json 2>/dev/null |
+            jq -r --arg candidate "$candidate" '.prediction[0] | "\(.rescheduled_ns / .recorded_ns) \($candidate)"'
+    done | sort -g | head -n 1 | awk '{ print $2, $1 }'
+}
+
+# first_limit NAME "COMMAND" EXPECTED: what limits it is known.
+first_limit() {
+    add "limit $1" "$2" "" "true"
+    expected+=("$3")
+}
+
+candidates() {
+    local stages what_if own bottleneck coz_cases name i=0 found
+    expected=()
+    stages=$(compiled tests/programs/three_stages.c)
+    what_if=$(compiled tests/programs/what_if.c)
+    own=$(compiled bench/what_if_cases.c)
+    coz_cases=$(compiled bench/coz_cases.c)
+    bottleneck=$(compiled bench/bottleneck.c)
+    first_limit lock "$bottleneck lock" 'lock:use_lock'
+    first_limit device "$bottleneck device" 'sleep:wait_for_device|sleep:use_device|lock:use_device'
+    first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit'
+    first_limit stage "$bottleneck stage" 'put_job|make_jobs'
+    first_limit serial "$bottleneck serial" 'run|main'
+    first_limit uneven "$bottleneck uneven" 'compute_share'
+    first_limit 'slow stage' "$stages 5000 10000 4000 100" 'sleep:second'
+    first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work'
+    first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep'
+    first_limit 'long nap' "$coz_cases sleepers 1 100" 'sleep:nap'
+    first_limit 'lock held over a nap' "$coz_cases device 1 100" 'sleep:use_device|lock:prepare'
+    first_limit 'slow use' "$coz_cases stages 1 200" 'finish_job'
+    ! has_step measure || for name in "${cases[@]%%|*}"; do
+        read_case "$name"
+        [ -s "$(folder_of "$name")/trace.persik" ] || record "$(folder_of "$name")" "${commands[0]}"
+    done
+    ! has_step table || {
+        echo "case,expected,first,left of the time,right"
+        for name in "${cases[@]%%|*}"; do
+            read -r -a found <<<"$(best_candidate "$(folder_of "$name")")"
+            [[ ${found[0]} =~ ^(${expected[i]})$ ]] && right=yes || right=no
+            echo "$name,${expected[i]},${found[0]},$(number %.3f "${found[1]}"),$right"
+            i=$((i + 1))
+        done | tee "$scratch/candidates.csv"
+    }
+}
+
+# chain_of NAME "COMMAND", then for each bottleneck WHAT FACTOR "COMMAND, so changed, too".
+chain_of() {
+    local name=$1 recorded=$2 asked=
+    shift 2
+    while [ $# -gt 0 ]; do
+        asked+="${asked:+ }--scale $1=$2"
+        add "$name" "$recorded" "$asked" "$3"
+        shift 3
+    done
+}
+
+chain() {
+    local stages what_if own name before found wanted
+    stages=$(compiled tests/programs/three_stages.c)
+    what_if=$(compiled tests/programs/what_if.c)
+    own=$(compiled bench/what_if_cases.c)
+    chain_of 'chain stages' "$stages 5000 10000 4000 100" sleep:second 0.1 "$stages 5000 1000 4000 100" \
+        sleep:first 0.1 "$stages 500 1000 4000 100" sleep:third 0.1 "$stages 500 1000 400 100"
+    chain_of 'chain parts' "$own parts 9000 6000 3000 100" sleep:first 0.1 "$own parts 900 6000 3000 100" \
+        sleep:second 0.1 "$own parts 900 600 3000 100" sleep:third 0.1 "$own parts 900 600 300 100"
+    chain_of 'chain credits' "$what_if credits 3000 12000 2 80 8" sleep:work 0.25 "$what_if credits 3000 3000 2 80 8" \
+        sleep:send_all 0.1 "$what_if credits 300 3000 2 80 8" sleep:work 0.5 "$what_if credits 300 1500 2 80 8"
+    measure_and_compare
+    ! has_step table || {
+        echo "case,made,next wanted,next found"
+        for name in $(names_of_cases | tr ' ' /); do
+            name=${name//\// }
+            read_case "$name"
+            before=
+            for ((i = 0; i < ${#asked[@]}; i++)); do
+                wanted=${asked[i]##* }
+                # shellcheck disable=SC2086 # words
+                found=$(best_candidate "$(folder_of "$name")" $before)
+                echo "$name,$before,${wanted%=*},${found% *}"
+                before=${asked[i]}
+            done
+        done | tee "$scratch/chain-order.csv"
+    }
 }
 
 # ---- beside Coz ----
