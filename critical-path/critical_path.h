@@ -40,6 +40,8 @@ const char **scale_names(const struct dependencies *dependencies, enum scale_of 
 /* From the start of the work to its end. */
 struct what_if {
     double as_recorded_ns;     /* everything in the order that it had */
+    double surely_ns;          /* the same, if what may be computed in a changed function or in its
+                                * caller is in its caller */
     double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,
                                 * which do not say what threads do to locks */
     uint64_t taken, reordered; /* locks, permits and items; of these, by another than before */
