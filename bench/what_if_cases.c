@@ -2,9 +2,7 @@
  * microseconds, for bench/what-if.sh.
  *
  * - hot OUTSIDE HELD ROUNDS THREADS: each thread computes outside, then with one mutex.
- * - slow FACTOR A B ROUNDS THREADS: each computes A in one function and B in another one, and meets
- *   the others at a barrier; the first goes on until it has taken FACTOR times as long, so that it
- *   is slower by that, and caches are as they were. */
+ * - parts A B C ROUNDS: three threads sleep so long, then meet. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREADS = 64 };
+enum { THREADS = 64, PARTS = 3 };
 
-static double outside_us, held_us, factor, first_us, second_us;
-static long rounds, n_threads;
+static double outside_us, held_us;
+static long rounds, n_threads, parts_us[PARTS];
 static pthread_mutex_t hot = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t meeting;
 
@@ -45,31 +43,48 @@ static void *use_lock(void *argument) {
     return argument;
 }
 
-static __attribute__((noinline)) void first(void) {
-    double began_us = cpu_us();
-    compute(first_us);
-    compute((factor - 1) * (cpu_us() - began_us));
-    pthread_mutex_lock(&hot); /* a call, so that the time has a place */
-    pthread_mutex_unlock(&hot);
+static void sleep_for(long us) {
+    struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
 }
 
-static __attribute__((noinline)) void second(void) {
-    compute(second_us);
-    pthread_barrier_wait(&meeting);
-}
-
-static void *work(void *argument) {
+static void *first(void *argument) {
     for (long i = 0; i < rounds; i++) {
-        first();
-        second();
+        sleep_for(parts_us[0]);
+        pthread_barrier_wait(&meeting);
     }
     return argument;
+}
+
+static void *second(void *argument) {
+    for (long i = 0; i < rounds; i++) {
+        sleep_for(parts_us[1]);
+        pthread_barrier_wait(&meeting);
+    }
+    return argument;
+}
+
+static void *third(void *argument) {
+    for (long i = 0; i < rounds; i++) {
+        sleep_for(parts_us[2]);
+        pthread_barrier_wait(&meeting);
+    }
+    return argument;
+}
+
+static void run_parts(void) {
+    void *(*const routines[PARTS])(void *) = {first, second, third};
+    pthread_t threads[PARTS];
+    pthread_barrier_init(&meeting, NULL, PARTS);
+    for (int i = 0; i < PARTS; i++)
+        pthread_create(&threads[i], NULL, routines[i], NULL);
+    for (int i = 0; i < PARTS; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void run(void *(*routine)(void *)) {
     pthread_t threads[THREADS];
     long count = n_threads < THREADS ? n_threads : THREADS;
-    pthread_barrier_init(&meeting, NULL, (unsigned)count);
     for (long i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, routine, NULL);
     for (long i = 0; i < count; i++)
@@ -85,16 +100,14 @@ int main(int argc, char **argv) {
         run(use_lock);
         return 0;
     }
-    if (argc == 7 && strcmp(argv[1], "slow") == 0) {
-        factor = strtod(argv[2], NULL);
-        first_us = strtod(argv[3], NULL);
-        second_us = strtod(argv[4], NULL);
+    if (argc == 6 && strcmp(argv[1], "parts") == 0) {
+        for (int i = 0; i < PARTS; i++)
+            parts_us[i] = strtol(argv[2 + i], NULL, 10);
         rounds = strtol(argv[5], NULL, 10);
-        n_threads = strtol(argv[6], NULL, 10);
-        run(work);
+        run_parts();
         return 0;
     }
     fprintf(stderr, "usage: what_if_cases hot OUTSIDE HELD ROUNDS THREADS\n"
-                    "       what_if_cases slow FACTOR FIRST SECOND ROUNDS THREADS\n");
+                    "       what_if_cases parts FIRST SECOND THIRD ROUNDS\n");
     return 2;
 }

@@ -43,6 +43,8 @@ const char **scale_names(const struct dependencies *dependencies, enum scale_of 
 struct what_if {
     double as_recorded_ns;     /* everything in the order that it had; NAN: that order is none
                                 * with these limits */
+    double surely_ns;          /* the same, if what may be computed in a changed function or in its
+                                * caller is in its caller */
     double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,
                                 * which do not say what threads do to locks */
     uint64_t taken, reordered; /* locks, permits and items; of these, by another than before */

@@ -130,14 +130,24 @@ static void finish_step(struct replay_state *replay, struct runner *runner) {
     runner->has_paid = runner->is_forced = runner->has_pooled = false;
 }
 
-/* Its own time. Of being ready after others took its core away, only what other processes had. */
+/* What the change leaves of the computing in that step. */
+static double share_left(const struct replay_state *replay, uint32_t step) {
+    double lasted_ns = step == NONE ? 0 : recorded_lasted(&replay->recorded, step);
+    return lasted_ns > 0
+               ? replay->change->weight(replay->all, step, lasted_ns, replay->change->context) /
+                     lasted_ns
+               : 1;
+}
+
+/* Its own time. Of being ready after others took its core away, only what other processes had: they
+ * come as often as before in a second of computing, so less often where that takes less. */
 static double own_time(const struct replay_state *replay, const struct runner *runner) {
     const struct dependency_step *step = step_at(replay, runner->at);
     uint32_t before = replay->recorded.before[runner->at];
-    if (step->kind == STEP_READY) {
-        bool is_pushed_off = before == NONE || step_at(replay, before)->kind == STEP_COMPUTE;
-        return is_pushed_off ? (double)replay->recorded.kept_ns[runner->at] : 0;
-    }
+    if (step->kind == STEP_READY)
+        return before == NONE || step_at(replay, before)->kind == STEP_COMPUTE
+                   ? (double)replay->recorded.kept_ns[runner->at] * share_left(replay, before)
+                   : 0;
     double lasted_ns = recorded_lasted(&replay->recorded, runner->at);
     return runner->skips == runner->at ? 0
                                        : replay->change->weight(replay->all, runner->at, lasted_ns,

@@ -106,17 +106,39 @@ const char **scale_names(const struct dependencies *all, enum scale_of of, size_
     return names.items;
 }
 
-/* Per place and per object: by which changes it is met, one bit each. */
+/* Per place and per object: by which changes it is met. */
 struct changes {
     struct scale *scales;
     size_t n;
-    bool *of_places;  /* place * n + change */
-    bool *of_objects; /* object * n + change */
+    bool *of_places;       /* place * n + change */
+    bool *of_objects;      /* object * n + change */
+    uint32_t *call_before; /* per step: the place of its thread's last call before it */
+    bool surely;           /* only computing that is in the function whatever lies between calls */
 };
 
+/* Per step, the place of the call that the thread made last. */
+static uint32_t *calls_before(const struct dependencies *all) {
+    uint32_t *before = memory_alloc(all->n_steps, sizeof *before);
+    uint32_t *last = memory_alloc(all->n_threads, sizeof *last);
+    for (size_t t = 0; t < all->n_threads; t++)
+        last[t] = DEPENDENCIES_NONE;
+    for (size_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        before[i] = last[step->thread];
+        if (step->in_call || step->operation != OPERATION_NONE)
+            last[step->thread] = step->place;
+    }
+    free(last);
+    return before;
+}
+
 static struct changes changes_of(const struct dependencies *all, struct scale *scales, size_t n) {
-    struct changes changes = {scales, n, memory_alloc(all->n_places * n, sizeof(bool)),
-                              memory_alloc(all->n_objects * n, sizeof(bool))};
+    struct changes changes = {scales,
+                              n,
+                              memory_alloc(all->n_places * n, sizeof(bool)),
+                              memory_alloc(all->n_objects * n, sizeof(bool)),
+                              calls_before(all),
+                              false};
     for (size_t i = 0; i < n; i++) {
         bool holds = scales[i].of == SCALE_HOLDING;
         bool at_place = !holds && !is_set(scales[i].of);
@@ -155,6 +177,32 @@ static bool is_met(const struct changes *changes, size_t i, const struct depende
     return changes->of_places[step->place * changes->n + i];
 }
 
+static const struct dependency_frame *frame_of(const struct dependency_place *place,
+                                               const char *function) {
+    for (size_t f = 0; f < place->n_frames; f++)
+        if (strcmp(place->frames[f].function, function) == 0)
+            return &place->frames[f];
+    return NULL;
+}
+
+/* Computing counts for the functions that the next call is in. A function was entered before the
+ * last call, and not left since, if that was in it, too, at no later line; or if all that the
+ * thread does is in it. Otherwise its caller may have computed some or all of that. */
+static bool is_surely_in(const struct changes *changes, size_t i, const struct dependencies *all,
+                         uint32_t index) {
+    uint32_t next = all->steps[index].place, last = changes->call_before[index];
+    if (next == DEPENDENCIES_NONE)
+        return true;
+    const struct dependency_place *place = &all->places[next];
+    const char *function = changes->scales[i].name;
+    if (place->n_frames > 0 && strcmp(place->frames[place->n_frames - 1].function, function) == 0)
+        return true;
+    const struct dependency_frame *to = frame_of(place, function);
+    const struct dependency_frame *from =
+        last == DEPENDENCIES_NONE ? NULL : frame_of(&all->places[last], function);
+    return to && from && from->line <= to->line;
+}
+
 /* A sleep lasts longer than it was asked to, as the kernel may let several end at once
  * (PR_SET_TIMERSLACK's default). That does not change with the program. */
 #define TIMER_SLACK_NS 50000.0
@@ -172,6 +220,9 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     for (size_t i = 0; i < changes->n; i++) {
         struct scale *scale = &changes->scales[i];
         if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
+            continue;
+        if (changes->surely && scale->of == SCALE_COMPUTING &&
+            !is_surely_in(changes, i, all, index))
             continue;
         scale->n_steps++;
         lasted_ns = times(step, lasted_ns, scale->factor);
@@ -254,6 +305,11 @@ struct what_if critical_path_predict(const struct dependencies *all, struct scal
     double *limits = limits_of(all, scales, n);
     what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];
     reschedule(&what_if, &path, &changes, cores, limits);
+    changes.surely = true;
+    struct longest_path surely = longest_path_find(all, changed, &changes);
+    what_if.surely_ns = limits ? NAN : surely.length_ns[surely.end];
+    longest_path_free(&surely);
+    changes.surely = false;
     forget_steps(&changes);
     free(limits);
     free(limits_of(all, scales, n));            /* notes what they meet */
@@ -262,5 +318,6 @@ struct what_if critical_path_predict(const struct dependencies *all, struct scal
     longest_path_free(&path);
     free(changes.of_places);
     free(changes.of_objects);
+    free(changes.call_before);
     return what_if;
 }

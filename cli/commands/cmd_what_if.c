@@ -12,6 +12,7 @@
 #include "cli/recording/steps.h"
 #include "cli/report/path_checks.h"
 #include "cli/text/nearest.h"
+#include "cli/text/quantity.h"
 #include "cli/text/table.h"
 #include "critical-path/critical_path.h"
 
@@ -184,8 +185,9 @@ static int check_names(const struct what_if_options *options, const struct depen
 
 /* Half the width of the answer's interval: what the method is off by where nothing is changed, and
  * half of what the farther one of the other two ways to predict differs from it. The model's figure
- * is taken relative to its own unchanged one. Never less than what counts as no difference: where
- * all agree, real runs were off by up to 3.4 % (docs/critical-path.md). */
+ * is taken relative to its own unchanged one. To that comes all that may be computed in callers of
+ * what is changed. Never less than what counts as no difference: where all agree, real runs were
+ * off by up to 3.4 % (docs/critical-path.md). */
 static double half_width(const struct path_checks *checks, const struct what_if *predicted,
                          const struct model_what_if *model) {
     double answer_ns = predicted->rescheduled_ns;
@@ -195,7 +197,10 @@ static double half_width(const struct path_checks *checks, const struct what_if 
     double modelled_ns = model->run_ns / model->unchanged_ns * checks->traced_ns;
     if (isfinite(modelled_ns))
         differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
-    return fmax(own_ns + differs_ns / 2, PARTED * answer_ns);
+    double callers_ns = isfinite(predicted->surely_ns)
+                            ? fabs(predicted->surely_ns - predicted->as_recorded_ns)
+                            : 0; /* with other limits */
+    return fmax(own_ns + differs_ns / 2 + callers_ns, PARTED * answer_ns);
 }
 
 static bool are_parted(double a_ns, double b_ns) {
@@ -261,6 +266,12 @@ static void print_comments(const struct answers *answers) {
     if (predicted->forced > 0)
         printf("%llu waits had no end in the other order and were ended: the answer is uncertain\n",
                (unsigned long long)predicted->forced);
+    if (are_parted(predicted->surely_ns, predicted->as_recorded_ns)) {
+        char text[QUANTITY_BYTES];
+        printf("what is computed before a function's first call may be its caller's: if all is, %s "
+               "as recorded\n",
+               quantity_show(predicted->surely_ns, UNIT_TIME, text));
+    }
     if (answers->model.why)
         printf("the model says nothing of it: %s\n", answers->model.why);
     if (are_parted(predicted->as_recorded_ns, predicted->rescheduled_ns))

@@ -268,6 +268,19 @@ static void with_more_permits_nobody_waits(void **state) {
     dependencies_free(all);
 }
 
+/* They come as often as before while it computes: so with half of that they have half as much. */
+static void what_other_processes_had_goes_with_the_computing(void **state) {
+    (void)state;
+    struct dependencies *all = new_run(1);
+    add(all, FIRST, STEP_COMPUTE, 100)->place = SLOW;
+    add(all, FIRST, STEP_READY, 300);
+    add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
+    join(all, FIRST);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 1, 0) == 400);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 0.5, 0) == 200);
+    dependencies_free(all);
+}
+
 /* FIRST holds the lock for ever now, as it waits for what who waits for the lock would do. */
 static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) {
     (void)state;
@@ -283,6 +296,28 @@ static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) 
     struct scale scale = {.of = SCALE_DEVICE, .name = "slow", .factor = 10};
     struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
     assert_true(predicted.forced > 0);
+    dependencies_free(all);
+}
+
+/* Nothing tells whether the first 100 are in slow() or in main(), which calls it. */
+static void what_may_be_a_callers_is_told_apart(void **state) {
+    (void)state;
+    struct dependencies *all = new_run(1);
+    struct dependency_place *slow = &all->places[SLOW];
+    struct dependency_frame *frames = memory_alloc(2, sizeof *frames);
+    frames[0] = slow->frames[0];
+    frames[1] = (struct dependency_frame){memory_strdup("main"), memory_strdup("t.c"), 20};
+    free(slow->frames);
+    *slow = (struct dependency_place){2, frames};
+    act(all, FIRST, STEP_COMPUTE, 100, OPERATION_LOCK, LOCK)->place = SLOW;
+    act(all, FIRST, STEP_COMPUTE, 200, OPERATION_UNLOCK, LOCK)->place = SLOW;
+    join(all, FIRST);
+    struct scale scale = {.of = SCALE_COMPUTING, .name = "slow", .factor = 0.5};
+    struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
+    assert_true(predicted.as_recorded_ns == 100);
+    assert_true(predicted.surely_ns == 150);
+    scale.name = "main";
+    assert_true(critical_path_predict(all, &scale, 1, 0).surely_ns == 100);
     dependencies_free(all);
 }
 
@@ -310,7 +345,9 @@ int main(void) {
         cmocka_unit_test(what_other_processes_had_stays),
         cmocka_unit_test(a_wait_for_a_condition_follows_from_what_is_there),
         cmocka_unit_test(with_more_permits_nobody_waits),
+        cmocka_unit_test(what_other_processes_had_goes_with_the_computing),
         cmocka_unit_test(who_would_wait_for_ever_is_let_go_and_that_is_counted),
+        cmocka_unit_test(what_may_be_a_callers_is_told_apart),
         cmocka_unit_test(steps_without_operations_are_not_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
