@@ -69,7 +69,7 @@ cp "$root/tests/data/two-pools.json" "$root/build/release/samples/pipeline" "$sy
 get() { inside sh -c "apt-get install -y -qq --no-install-recommends $*"; }
 check "persik installs in a fresh Debian 12" get "/packages/persik_*.deb"
 check "persik --version" inside persik --version
-predicts() { inside persik predict --model /try/two-pools.json --threads 1,2 --cores 2 && grep -q 'running time' "$scratch/log"; }
+predicts() { inside persik predict --model /try/two-pools.json --threads 1,2 --cores 2 && grep -q 'speed-up' "$scratch/log"; }
 check "persik predicts" predicts
 analyses() {
     inside ldd /usr/lib/persik/persik-analyze && ! grep 'not found' "$scratch/log" && inside test -e "$resources"

@@ -9,7 +9,6 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/predict_report.h"
 #include "cli/report/tally_table.h"
-#include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
 #include "modelgen/modelgen.h"
 
@@ -18,6 +17,7 @@ enum { KEY_HTML = 0x7000, KEY_MEASUREMENTS };
 struct report_options {
     struct common_options common;
     const char *html, *measurements; /* NULL: none */
+    enum table_format format;
 };
 
 static const struct argp_option options_list[] = {
@@ -34,6 +34,7 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         *options = (struct report_options){0};
         state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->format;
         return 0;
     case KEY_HTML:
         options->html = argument;
@@ -44,6 +45,10 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_ARG:
         usage_error("report takes no argument '%s': name the recording's folder with -i", argument);
     case ARGP_KEY_END:
+        if (options->format == FORMAT_CSV)
+            usage_error("--format csv: the report is several tables: give table or json");
+        if (options->html && options->format != FORMAT_TABLE)
+            usage_error("--html and --format exclude each other: give one");
         if (options->measurements && !options->html)
             usage_error("--measurements are for a page: give --html, too");
         return 0;
@@ -53,7 +58,7 @@ static error_t parse_report(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
 
 static const struct argp report_argp = {
     .options = options_list,
@@ -65,6 +70,7 @@ static const struct argp report_argp = {
            "Examples:\n"
            "  persik report\n"
            "  persik report -i run1\n"
+           "  persik report --format json | jq '.call_sites[0]'\n"
            "  persik report --html report.html\n"
            "  persik report --html report.html --measurements runs.csv\n",
     .children = children,
@@ -72,11 +78,22 @@ static const struct argp report_argp = {
 
 /* ---- head ---- */
 
+/* "./words 2", freed by the caller. */
+static char *command_line(const struct trace_meta *meta) {
+    char *line = memory_strdup("");
+    for (int i = 0; i < meta->n_args; i++) {
+        char *longer = memory_format("%s%s%s", line, i ? " " : "", meta->args[i]);
+        free(line);
+        line = longer;
+    }
+    return line;
+}
+
 static void print_program(const struct trace_meta *meta) {
-    printf("program    ");
-    for (int i = 0; i < meta->n_args; i++)
-        printf("%s%s", i ? " " : "", meta->args[i]);
-    printf("\nrecorded   %s on %s\n", meta->date ? meta->date : "?", meta->host ? meta->host : "?");
+    char *line = command_line(meta);
+    printf("program    %s\nrecorded   %s on %s\n", line, meta->date ? meta->date : "?",
+           meta->host ? meta->host : "?");
+    free(line);
 }
 
 static void print_run(const struct trace *trace) {
@@ -133,7 +150,6 @@ static void print_tally(const struct trace *trace, struct tally *tally, enum tal
 }
 
 static void print_report(const struct trace *trace, const char *directory) {
-    text_page_begin();
     print_program(&trace->meta);
     print_run(trace);
     print_probes(&trace->meta);
@@ -142,6 +158,49 @@ static void print_report(const struct trace *trace, const char *directory) {
     struct tally sites = tally_sites(trace);
     print_tally(trace, &objects, TALLY_OF_OBJECTS);
     print_tally(trace, &sites, TALLY_OF_SITES);
+}
+
+/* ---- for programs ---- */
+
+/* What is not UTF-8 becomes "?". */
+static json_t *text_json(const char *text) {
+    json_t *json = json_string(text ? text : "");
+    return json ? json : json_string("?");
+}
+
+static json_t *texts_json(char *const *texts, size_t n) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, text_json(texts[i]));
+    return array;
+}
+
+/* All of them, however many. */
+static json_t *tally_json(const struct trace *trace, struct tally tally, enum tally_of of) {
+    struct table *table = tally_table(trace, &tally, of, tally.count);
+    json_t *rows = table_json(table);
+    table_free(table);
+    free(tally.items);
+    return rows;
+}
+
+static void print_json(const struct trace *trace) {
+    const struct trace_meta *meta = &trace->meta;
+    char *line = command_line(meta);
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:i, s:b, s:I, s:o, s:i, s:i, s:I, s:f, s:I, s:I, s:o}", "program",
+        text_json(line), "date", text_json(meta->date), "host", text_json(meta->host),
+        "exit_status", meta->exit_status, "complete", meta->complete, "run_ns",
+        (json_int_t)meta->run_ns, "run_without_probes_ns",
+        meta->untraced_run_ns ? json_integer((json_int_t)meta->untraced_run_ns) : json_null(),
+        "threads", (int)trace->n_threads, "cores", meta->cores, "records",
+        (json_int_t)meta->records, "probe_ns", meta->probe_ns, "lost_records",
+        (json_int_t)meta->lost_records, "lost_events", (json_int_t)meta->lost_events, "lacks",
+        texts_json(meta->lacks, meta->n_lacks));
+    json_object_set_new(json, "objects", tally_json(trace, tally_objects(trace), TALLY_OF_OBJECTS));
+    json_object_set_new(json, "call_sites", tally_json(trace, tally_sites(trace), TALLY_OF_SITES));
+    table_print_json(json, stdout);
+    free(line);
 }
 
 int command_report(int argc, char **argv) {
@@ -159,6 +218,8 @@ int command_report(int argc, char **argv) {
     int status = 0;
     if (options.html)
         status = predict_report(options.html, directory, options.measurements, &report, &error);
+    else if (options.format == FORMAT_JSON)
+        print_json(trace);
     else
         print_report(trace, directory);
     trace_free(trace);

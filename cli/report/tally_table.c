@@ -12,17 +12,18 @@ static const char *api_name(enum api api) {
 enum { COLUMNS = 6 };
 
 static const struct table_column object_columns[COLUMNS] = {
-    {NULL, "object, by its first use"},
-    {NULL, "kind"},
-    {NULL, "operations"},
-    {NULL, "waits"},
-    {NULL, "total wait"},
-    {NULL, "mean wait"},
+    {"object", "object, by its first use"},
+    {"kind", "kind"},
+    {"operations", "operations"},
+    {"waits", "waits"},
+    {"wait_ns", "total wait"},
+    {"mean_wait_ns", "mean wait"},
 };
 
 static const struct table_column site_columns[COLUMNS] = {
-    {NULL, "call in"}, {NULL, "of"},         {NULL, "calls"},
-    {NULL, "waits"},   {NULL, "total wait"}, {NULL, "mean wait"},
+    {"place", "call in"},      {"call", "of"},
+    {"calls", "calls"},        {"waits", "waits"},
+    {"wait_ns", "total wait"}, {"mean_wait_ns", "mean wait"},
 };
 
 struct table *tally_table(const struct trace *trace, struct tally *tally, enum tally_of of,
