@@ -149,24 +149,33 @@ static struct model *hand_over(struct built *built, const struct modelgen_option
     return model;
 }
 
-/* Builds once more without what was found about one suspect, and keeps the better one in `best`. */
-static void doubt(const struct input *input, struct doubts *doubts, size_t suspect,
-                  const char *name, struct built *best, struct modelgen_trial *trial) {
+static bool never_stalls(const struct modelgen_trial *trial) {
+    return !trial->stalls && !trial->guesses && !trial->fails;
+}
+
+/* Builds once more with one more doubt, and keeps the better one in `best`: that misses the run by
+ * less than half of what the other does, or, where that has no figures, never stands still.
+ * `doubted` is of `doubts`, and says afterwards whether it is the better one; `given_up` is what
+ * that means. */
+static void doubt(const struct input *input, struct doubts *doubts, bool *doubted, const char *name,
+                  const char *given_up, struct built *best, struct modelgen_trial *trial) {
     const struct modelgen_options *options = input->options;
     struct error unused;
     struct built other = {0};
-    log_debug("the model stalls: once more, without what was found about %s", name);
-    doubts->doubted[doubts->suspects[suspect]] = true;
-    struct modelgen_trial without = {.misfit = INFINITY};
+    log_debug("the model stalls: once more, %s: %s", name, given_up);
+    *doubted = true;
+    struct modelgen_trial without = {.misfit = INFINITY, .fails = true};
     if (build(input, doubts, &other, &unused) == 0)
         without = options->try_out(other.model, options->context);
-    bool better = without.misfit < evidence.majority * trial->misfit;
-    doubts->doubted[doubts->suspects[suspect]] = better;
+    bool better = without.misfit < evidence.majority * trial->misfit ||
+                  (trial->fails && never_stalls(&without));
+    *doubted = better;
     struct decision_log *outer = decision_log_use(better ? &other.decisions : &best->decisions);
-    decision("doubts", name, better ? "given up" : "kept",
+    decision("doubts", name, better ? given_up : "kept",
              "the model stalls and misses its run by %.1f %%, without what was found here by "
-             "%.1f %%",
-             100 * trial->misfit, 100 * without.misfit);
+             "%.1f %%%s",
+             100 * trial->misfit, 100 * without.misfit,
+             never_stalls(&without) ? ", and does not stall" : "");
     decision_log_use(outer);
     if (better) {
         struct built worse = *best;
@@ -177,6 +186,10 @@ static void doubt(const struct input *input, struct doubts *doubts, size_t suspe
     built_free(&other);
 }
 
+static bool is_doubtful(const struct modelgen_trial *trial) {
+    return trial->stalls && trial->misfit > evidence.matters;
+}
+
 /* Names that outlive the model in which they were found. */
 static void doubt_all(const struct input *input, struct doubts *doubts, struct built *best) {
     const struct modelgen_options *options = input->options;
@@ -184,9 +197,12 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
     for (size_t i = 0; i < doubts->n_suspects; i++)
         names[i] = memory_strdup(best->suspects[i]);
     struct modelgen_trial trial = options->try_out(best->model, options->context);
-    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.matters;
-         i++)
-        doubt(input, doubts, i, names[i], best, &trial);
+    if (is_doubtful(&trial))
+        doubt(input, doubts, &doubts->is_in_order, "how often a thread that is alone puts in a row",
+              "as recorded", best, &trial);
+    for (size_t i = 0; i < doubts->n_suspects && is_doubtful(&trial); i++)
+        doubt(input, doubts, &doubts->doubted[doubts->suspects[i]], names[i], "given up", best,
+              &trial);
     for (size_t i = 0; i < doubts->n_suspects; i++)
         free(names[i]);
 }
@@ -227,8 +243,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     const struct input input = {trace, facts, sample, options ? options : &usual};
     struct doubts doubts = {0};
     struct built best = {0};
-    if (build(&input, &doubts, &best, error) == 0 && best.model && input.options->try_out &&
-        doubts.n_suspects > 0)
+    if (build(&input, &doubts, &best, error) == 0 && best.model && input.options->try_out)
         doubt_all(&input, &doubts, &best);
     doubts_free(&doubts);
     return hand_over(&best, input.options);

@@ -25,6 +25,8 @@
 struct modelgen_trial {
     double misfit; /* by which it misses the run, as a share; INFINITY: it cannot be simulated */
     bool stalls;   /* all its threads came to wait for nothing */
+    bool guesses;  /* ... or ends of waits had to be guessed */
+    bool fails;    /* so much was left undone that it has no figures */
 };
 
 /* What the recorded run took, without what the probes did in its threads by themselves: what the

@@ -295,6 +295,7 @@ static void run_graph(struct build *build) {
                               .disks = &build->disks,
                               .streams = &build->streams,
                               .evidence = build->evidence,
+                              .puts_in_order = build->doubts->is_in_order,
                               .max_nodes = build->max_nodes};
     peg_build(&input, build->model);
 }

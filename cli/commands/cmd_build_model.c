@@ -270,13 +270,17 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     struct sim_result result;
     struct error unused;
     if (simulate_itself(model, own_run->trace, &result, &unused) < 0)
-        return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
+        return (struct modelgen_trial){.misfit = INFINITY, .stalls = true, .fails = true};
     struct modelgen_trial trial = {.misfit =
                                        fabs(result.run_ns.mean / own_run->measured.run_ns - 1),
-                                   .stalls = result.stalls > 0};
+                                   .stalls = result.stalls > 0,
+                                   .guesses = result.guessed > 0};
     if (own_run->trace->meta.has_slices)
         trial.misfit = fmax(trial.misfit,
                             fabs(result.cpu_utilisation.mean / measured_utilisation(own_run) - 1));
+    char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
+    trial.fails = refused;
+    free(refused);
     sim_result_free(&result);
     return trial;
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
+#include "modelgen/graph/model_builder.h"
 
 /* Numbers in a course. One thread that changes its mind more often does so by what others have done
  * meanwhile, and chance evens out; threads that go alike must go on to. */
@@ -16,12 +17,21 @@ struct decided {
     size_t count;
 };
 
+/* What a thread puts back may be what it took before, where it hands on in order what comes in
+ * any: how often it puts then depends on how often it took. A queue that is closed answers. */
+static bool may_put_in_order(const struct peg_builder *builder, const struct node *node,
+                             bool alone) {
+    return alone && builder->in->puts_in_order &&
+           !model_builder_is_closed(builder->model, node->object);
+}
+
 /* Are there different ways to go from the node, of which none is told by an answer, the thread's
  * place or the number of threads? */
-static bool is_open(const struct node *node) {
+static bool is_open(const struct peg_builder *builder, const struct node *node, bool alone) {
     size_t stay = 0, leave = 0;
-    bool takes = node->kind == NODE_GET || node->kind == NODE_PUT || node->kind == NODE_ACQUIRE ||
-                 node->kind == NODE_WAIT || node->kind == NODE_STATEMENTS;
+    bool takes = node->kind == NODE_GET || node->kind == NODE_ACQUIRE || node->kind == NODE_WAIT ||
+                 node->kind == NODE_STATEMENTS ||
+                 (node->kind == NODE_PUT && !may_put_in_order(builder, node, alone));
     if (takes || node->stays_scaling.pool != MODEL_NONE)
         return false;
     for (size_t e = 0; e < node->n_edges; e++) {
@@ -134,7 +144,8 @@ static void find_in_pool(const struct peg_builder *builder, size_t p) {
     struct course *courses = memory_alloc(n_nodes, sizeof *courses);
     bool leader = has_leader(builder, p);
     for (size_t n = 0; n < n_nodes; n++) {
-        bool open = builder->nodes.items[n].pool == (int)p && is_open(&builder->model->nodes[n]);
+        bool open = builder->nodes.items[n].pool == (int)p &&
+                    is_open(builder, &builder->model->nodes[n], !pool->scales);
         courses[n].example = open ? find_example(builder, pool, n, &all[n * size], leader) : -1;
     }
     size_t longest = pool->scales ? LONGEST : LONGEST_ALONE;

@@ -21,7 +21,8 @@ struct peg_input {
     const struct disk_service *disks;    /* NULL: not known */
     struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
     struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
-    size_t max_nodes;                    /* splitting nodes by their history stops here */
+    bool puts_in_order; /* a thread that is alone keeps the order of its ways behind puts as well */
+    size_t max_nodes;   /* splitting nodes by their history stops here */
 };
 
 #endif

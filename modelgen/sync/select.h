@@ -62,6 +62,7 @@ void select_settle(struct monitors *monitors, const struct sections *sections, s
 
 /* Indices are those of the sync objects in `sections`, the same whenever the same trace is read. */
 struct doubts {
+    bool is_in_order; /* a thread that is alone decides as it did after it has put something, too */
     bool *doubted; /* per sync object: what was found about this mutex does not count; NULL: none */
     int suspects[SUSPECTS_LIMIT]; /* mutexes; those about which the fewest waits tell come first */
     size_t n_suspects;

@@ -69,6 +69,59 @@ static void one_thread_alone_decides_as_it_did(void **state) {
     model_free(model);
 }
 
+static const struct node *ordered_put(const struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_PUT && model->nodes[n].n_course > 0)
+            return &model->nodes[n];
+    return NULL;
+}
+
+/* Who draws its ways behind puts stands still. */
+static struct modelgen_trial stalls_by_chance(const struct model *model, void *context) {
+    const bool *ever = context;
+    bool stalls = *ever && !ordered_put(model);
+    return (struct modelgen_trial){.misfit = 0.1, .stalls = stalls, .fails = stalls};
+}
+
+/* Main puts and then goes left or right; a worker takes. */
+static struct trace *put_round(void) {
+    struct trace *trace = builder_new_with_workers(1);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t at_ns = 3000 * (uint64_t)(i + 1);
+        struct builder_section give = {
+            .function = "give", .line = 10, .mutex = 1, .start_ns = at_ns, .signals_after = 2};
+        struct builder_section take = {.function = "take",
+                                       .line = 20,
+                                       .mutex = 1,
+                                       .start_ns = at_ns - 1000,
+                                       .waits_for = 2,
+                                       .woken_ns = at_ns + 4};
+        builder_section(trace, 0, give);
+        builder_section(trace, 1, take);
+        nap(trace, 0, goes_left[i] ? "left" : "right", "main", at_ns + 1000);
+    }
+    builder_finish(trace, 3000 * (ROUNDS + 2));
+    return trace;
+}
+
+static void the_order_behind_puts_is_kept_where_the_model_stalls_without(void **state) {
+    (void)state;
+    decide();
+    for (int stalls = 0; stalls <= 1; stalls++) {
+        struct trace *trace = put_round();
+        struct builder_queue queue;
+        const struct facts *facts = builder_queue_facts(&queue, "give", 10, "take", 20);
+        bool ever = stalls;
+        struct modelgen_options options = {.try_out = stalls_by_chance, .context = &ever};
+        struct error error = {0};
+        struct model *model = modelgen_build(trace, facts, NULL, &options, &error);
+        assert_non_null(model);
+        assert_int_equal(ordered_put(model) != NULL, stalls);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 /* Of several that do not meet, each decides for itself. */
 static void threads_that_differ_have_none(void **state) {
     (void)state;
@@ -89,6 +142,7 @@ static void threads_that_differ_have_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_alone_decides_as_it_did),
+        cmocka_unit_test(the_order_behind_puts_is_kept_where_the_model_stalls_without),
         cmocka_unit_test(threads_that_differ_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -664,8 +664,9 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     judge->asked++;
     for (size_t n = 0; n < model->n_nodes; n++)
         if (model->nodes[n].kind == NODE_ACQUIRE)
-            return (struct modelgen_trial){judge->hates_tokens ? 1 : 0.01, judge->stalls};
-    return (struct modelgen_trial){0.1, judge->stalls};
+            return (struct modelgen_trial){.misfit = judge->hates_tokens ? 1 : 0.01,
+                                           .stalls = judge->stalls};
+    return (struct modelgen_trial){.misfit = 0.1, .stalls = judge->stalls};
 }
 
 static int times_decided(const struct decision_log *log, const char *pass, const char *verdict) {
@@ -690,7 +691,7 @@ static void what_little_proves_is_given_up_where_the_model_stalls(void **state) 
         bool given_up = judge.stalls && judge.hates_tokens;
         struct judge again = {.hates_tokens = true};
         assert_true(try_out(model, &again).misfit == (given_up ? 0.1 : 1));
-        assert_int_equal(judge.asked, given_up ? 2 : 1);
+        assert_int_equal(judge.asked, given_up ? 3 : 1); /* also with the order of puts */
         assert_int_equal(times_decided(&decisions, "doubts", "given up"), given_up);
         assert_int_equal(times_decided(&decisions, "monitor_search", "tokens"), !given_up);
         decision_log_free(&decisions);
