@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/recorded_speed.h"
+
 struct evidence evidence = {
 #define EVIDENCE(name, value, what) .name = (value),
 #include "modelgen/evidence.def"

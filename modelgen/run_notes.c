@@ -100,7 +100,7 @@ static void note_unexplained(const struct sample *sample, double share, struct m
 /* How much of their way threads slept for locks of the kernel, more or less. They meet there only
  * while they run at once, so that what they waited in calls, or for a core, says nothing of it; nor
  * does what they read from disks, nor one long stop of a thread. */
-static double stopped_share(const struct trace *trace, double cpu_ns) {
+static double stopped_ns_of(const struct trace *trace) {
     struct disk_service disks = disk_service_find(trace);
     double stopped_ns = -disk_service_outside(&disks).read_ns;
     disk_service_free(&disks);
@@ -108,6 +108,13 @@ static double stopped_share(const struct trace *trace, double cpu_ns) {
         struct unrecorded_stops stops = unrecorded_stops_of(&trace->threads[t]);
         stopped_ns += stops.ns - stops.longest_ns;
     }
+    return stopped_ns;
+}
+
+/* A wait that a filter has moved or taken away was in a call all the same; and one that a signal
+ * cut is whole only behind the filters. */
+static double stopped_share(const struct build *build, double cpu_ns) {
+    double stopped_ns = fmin(stopped_ns_of(build->recorded), stopped_ns_of(build->trace));
     double share = stopped_ns > 0 ? stopped_ns / (stopped_ns + cpu_ns) : 0;
     return share >= evidence.matters ? share : 0;
 }
@@ -129,7 +136,7 @@ void run_notes_explain_time(const struct build *build) {
                          "blocking calls, too long when the traced run had too few cores");
     if (unexplained > UNEXPLAINED_NOTE * life)
         note_unexplained(build->sample, unexplained / life, model);
-    model->stopped_share = stopped_share(trace, cpu);
+    model->stopped_share = stopped_share(build, cpu);
     external_activity_tell(trace, cpu, model);
     if (build->n_sources == 0)
         external_activity_tell_handlers(trace, model);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "formats/recorded_speed.h"
+
 /* Enough when nothing else is said. The machine is never equally fast: what short runs take is told
  * by the median of several, and where they differ much, of more. */
 #define FEW_RUNS 2
@@ -46,7 +48,6 @@ bool run_plan_is_unclear(const struct trace_plain_run *sampled,
 #define ONE_CORE_RUNS       2
 #define ONE_CORE_SHORT_NS   5e9
 #define ONE_CORE_LONGEST_NS 24e9
-#define BUSY_CORES          1.2
 
 size_t run_plan_one_core(const struct tracer_options *options,
                          const struct trace_plain_run *traced) {
@@ -55,7 +56,7 @@ size_t run_plan_one_core(const struct tracer_options *options,
     if (options->plain_runs >= 0 || longer_ns > ONE_CORE_LONGEST_NS)
         return 0;
     if (options->plain_runs == PLAIN_RUNS_IF_UNCLEAR)
-        return cpu_ns > BUSY_CORES * run_ns ? 1 : 0;
+        return cpu_ns > RECORDED_SEVERAL_CORES * run_ns ? 1 : 0;
     return longer_ns < ONE_CORE_SHORT_NS ? ONE_CORE_RUNS : 1;
 }
 

@@ -8,14 +8,11 @@
 
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
+#include "modelgen/decision_log.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
-
-/* A smaller difference is what runs of one configuration differ by where others use the machine. */
-#define LEAST_DIFFERENCE 0.1
-/* With fewer cores busy on average, the recorded run shows too little of what they cost. */
-#define LEAST_BUSY 1.2
 
 struct runs {
     double median_ns, spread; /* most less least, over the median */
@@ -72,12 +69,15 @@ void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct
     struct runs plain = measure(meta, meta->untraced, meta->n_untraced);
     struct runs alone = measure(meta, meta->one_core, meta->n_one_core);
     double ratio = (alone.median_ns - outside_of_threads_ns(trace)) / simulated_cpu_ns;
-    double least = fmax(LEAST_DIFFERENCE, fmax(plain.spread, alone.spread));
+    double least = fmax(evidence.run_difference, fmax(plain.spread, alone.spread));
+    decision("one_core", "CPU time", fabs(ratio - 1) > least ? "differs" : "alike",
+             "%.3f of the model's with one core, where runs differ by %.3f; %.2f cores were busy",
+             ratio, fmax(plain.spread, alone.spread), model->machine.busy_cores);
     if (!(ratio > 0) || fabs(ratio - 1) <= least)
         return;
     if (meta->asks_cores) {
         note_question(ratio, meta->asks_cores, model);
-    } else if (model->machine.busy_cores >= LEAST_BUSY) {
+    } else if (model->machine.busy_cores >= evidence.several_cores) {
         model->one_core_cpu = ratio;
         notes_add(model,
                   "what several cores cost each other: with one core the program takes %.0f %% of "

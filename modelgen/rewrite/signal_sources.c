@@ -13,9 +13,6 @@
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 
-/* A timer's signal comes at its time, but for how long its thread takes to turn to it. */
-#define JITTER 0.1
-
 /* A call that was made in the handler. */
 struct handler_call {
     size_t thread, number;
@@ -107,11 +104,12 @@ static bool begins_run(const struct event_log *log, const struct source *source,
     return true;
 }
 
-/* Most of a timer's signals come after equal times, and the others late. */
+/* Most of a timer's signals come after equal times, but for how long their threads take to turn to
+ * them, and the others late. */
 static bool is_regular(const double *gaps_ns, size_t n, double median_ns) {
     size_t alike = 0;
     for (size_t i = 0; i < n; i++)
-        alike += fabs(gaps_ns[i] / median_ns - 1) < JITTER;
+        alike += fabs(gaps_ns[i] / median_ns - 1) < evidence.jitter;
     return n > 0 && (double)alike > evidence.majority * (double)n;
 }
 

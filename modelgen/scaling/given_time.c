@@ -43,12 +43,10 @@ double given_time_of(const struct trace *trace, const struct thread_pool *pool) 
     return 0;
 }
 
-/* What a program takes besides the time that it was given. */
-#define LONGEST_REST_NS 5e7
-#define LONGEST_REST    0.02
-
+/* To start and to end takes a program some time besides. */
 static bool took(double run_ns, double given_ns) {
-    return run_ns >= given_ns && run_ns <= given_ns * (1 + LONGEST_REST) + LONGEST_REST_NS;
+    return run_ns >= given_ns &&
+           run_ns <= given_ns * (1 + evidence.given_rest) + evidence.given_rest_ns;
 }
 
 double given_time_named(const struct trace_meta *meta) {

@@ -5,18 +5,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/partition_rule.h"
 
-/* CPU time of equal work differs by so much from run to run, where runs are short or others compute
- * beside them. Both rules are told apart all the same: at the least, one thread's work is half of
- * that of two. */
-#define SAME_WORK 0.2
-/* The user's word is certain; two runs could agree by chance. */
-#define RUNS_CONFIDENCE 0.9
-
+/* CPU time of equal work differs from run to run. Both rules are told apart all the same: at the
+ * least, one thread's work is half of that of two. */
 static bool is_same(double one, double other) {
-    return fabs(log(one / other)) <= log1p(SAME_WORK);
+    return fabs(log(one / other)) <= log1p(evidence.same_work);
 }
 
 enum partition other_run_rule(struct pool_seen one, struct pool_seen other) {
@@ -59,7 +55,7 @@ int other_run_tells(struct model *model, int p, struct pool_seen recorded, struc
         pool->rule = runs_text(rule == PARTITION_FIXED ? "splits a fixed total among its threads"
                                                        : "each thread does the same work",
                                recorded, other);
-        pool->confidence = RUNS_CONFIDENCE;
+        pool->confidence = 1 - evidence.rule_doubt; /* the user's word would be certain */
         return 1;
     }
     free(pool->rule);

@@ -14,11 +14,10 @@
 #include "modelgen/scaling/given_time.h"
 #include "modelgen/scaling/pool_graph.h"
 
-/* That a command for each thread is a part of a total: else more threads would do more work. */
-#define COMMANDS_CONFIDENCE 0.8
-
-/* That it is the limit of those alive which the program was asked for. */
-#define LIMIT_CONFIDENCE 0.9
+/* How sure a rule is that takes so many guesses. */
+static double confidence_of(int guesses) {
+    return fmax(1 - guesses * evidence.rule_doubt, 0);
+}
 
 static bool is_scaled(const struct scaling *scaling) {
     return scaling->share > 0 || scaling->growth > 0;
@@ -319,7 +318,7 @@ static bool are_loops_known(const struct trace *trace, const struct facts *facts
 
 /* How sure a remainder makes: with two threads, one round more is soon had by chance. */
 static double remainder_confidence(const struct thread_pool *pool) {
-    return pool->size > 2 ? 0.9 : 0.7;
+    return confidence_of(pool->size > 2 ? 1 : 3);
 }
 
 /* Of a share, only the rounds are: what a thread computes outside of them is its own. */
@@ -461,7 +460,8 @@ static bool is_amount(const struct model *model, int pool) {
 /* However many of its threads may live at a time: all together are as many, and each does its part.
  */
 static void decide_limited(const struct subject *subject) {
-    set_rule(&subject->model->pools[subject->pool], PARTITION_SHARED, LIMIT_CONFIDENCE,
+    set_rule(&subject->model->pools[subject->pool], PARTITION_SHARED,
+             confidence_of(1), /* that it is the limit which the program was asked for */
              memory_format("%s (one thread for each piece, %zu in all; --threads is how many may "
                            "live at a time)",
                            rule_texts[PARTITION_SHARED], subject->from->n_threads));
@@ -565,7 +565,7 @@ static bool decide_by_taker(const struct subject *subject) {
     if (taker == MODEL_NONE)
         return false;
     repartition(model, subject->pool, PARTITION_SHARED);
-    set_rule(&model->pools[subject->pool], PARTITION_SHARED, 0.9,
+    set_rule(&model->pools[subject->pool], PARTITION_SHARED, confidence_of(1),
              memory_format("%s (so much as %s takes from it, however many threads there are)",
                            rule_texts[PARTITION_SHARED], model->pools[taker].name));
     return true;
@@ -636,10 +636,11 @@ static void decide(struct subject *subject) {
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";
     if (commanded)
-        set_rule(pool, rule, COMMANDS_CONFIDENCE,
+        set_rule(pool, rule, confidence_of(2), /* else more threads would do more work */
                  memory_format("%s (each round it is given one command for each thread)", text));
     else
-        set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
+        set_rule(pool, rule, told ? 1 : confidence_of(1),
+                 memory_format("%s (%s)", text, from->why));
 }
 
 void partition_rule_decide(const struct trace *trace, const struct facts *facts,
