@@ -97,6 +97,7 @@ use_unpacked() {
 }
 
 # Builds a Debian source package in CASE.source, once, as the *-fetch scripts do.
+# shellcheck disable=SC2030,SC2031,SC2034,SC2317 # fetch.sh has its own of these, and calls make_program
 build_source() (
     name=$1 work=$kept/$1.source apt=$kept/apt archive=
     # shellcheck source=fetch.sh

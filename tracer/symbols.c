@@ -138,15 +138,15 @@ static Dwfl_Module *find_module(const struct symbols *symbols, uint64_t address,
 
 /* ---- frames ---- */
 
-/* The compiler names a file relative to where it ran. */
+/* The compiler names a file relative to where it ran. Without ../ in it, as the source analyser has
+ * it. */
 static char *absolute(const char *file, const char *directory) {
     if (!file)
         return NULL;
-    if (*file == '/' || !directory)
-        return memory_strdup(file);
-    while (strncmp(file, "./", 2) == 0)
-        file += 2;
-    return memory_format("%s/%s", directory, file);
+    char *path =
+        *file == '/' || !directory ? memory_strdup(file) : memory_format("%s/%s", directory, file);
+    path_normalise(path);
+    return path;
 }
 
 static struct trace_frame *add_frame(struct place *place, const char *module, uint64_t offset) {
