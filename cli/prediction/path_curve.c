@@ -45,7 +45,7 @@ struct table *path_curve(const struct dependencies *all, const char *name, struc
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     double unchanged_ns = 0;
     for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
-        struct what_if predicted;
+        struct what_if predicted = {0};
         if (predict(all, name, factors[f], &predicted, error) != 0) {
             table_free(table);
             return NULL;
