@@ -54,6 +54,17 @@ pipeline_path() {
         holds "$(field share 'sleeping,second')" '>=' 0.96 &&
         holds "$(field share 'sleeping,first')" '<' 0.02 && holds "$(field share 'sleeping,third')" '<' 0.02
 }
+# curve FACTOR: gain of the second stage's sleep.
+curve() {
+    "$persik" critical-path -q -i "$recording" --curve sleep:second --format csv 2>/dev/null |
+        awk -F , -v factor="$1" 'NR > 1 && $1 == factor { print $2; found = 1 } END { if (!found) print "none" }'
+}
+# Half its time is half of the run; then the first stage limits, and nothing more is gained.
+pipeline_curve() {
+    recorded stages && holds "$(curve 1)" == 0 && holds "$(curve 0.5)" '>' 0.47 && holds "$(curve 0.5)" '<' 0.51 &&
+        holds "$(curve 0.75)" '>' 0.23 && holds "$(curve 0.75)" '<' 0.27 &&
+        holds "$(curve 0)" '>' 0.47 && holds "$(curve 0)" '<' 0.51
+}
 pipeline_faster() { recorded stages && predicts sleep:second=0.5 1036 4; }
 pipeline_next() { recorded stages && predicts sleep:second=0.2 1033 4; }
 
@@ -145,6 +156,8 @@ check "a limit that nothing has is refused with those there are" refused "credit
 check "a queue that is none is refused" refused "nothing of the kind" what-if --set credits.capacity=4 -i "$scratch/what-if-credits"
 check "no permits at all are refused" refused "from 1 up" what-if --set credits.permits=0 -i "$scratch/what-if-credits"
 check "parties are the model's to change" refused "predict --set" what-if --set meeting.parties=3 -i "$scratch/what-if-credits"
+check "its curve rises as far as the next one limits" pipeline_curve
+check "a curve of what nothing has is refused with the nearest" refused "'second'" critical-path --curve sleep:secnod -i "$scratch/stages"
 check "a lock that is held half and a quarter as long" held
 check "a thread that others wait for has its slack, and beyond that it costs" slack
 check "a thread that computes beside is not on the path" decoy

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cli/arguments/options.h"
 #include "cli/command.h"
+#include "cli/prediction/path_curve.h"
 #include "cli/recording/steps.h"
 #include "cli/report/path_checks.h"
 #include "cli/text/table.h"
@@ -13,9 +14,20 @@
 
 /* ---- options ---- */
 
+enum { KEY_CURVE = 0xc000 };
+
 struct path_options {
     struct common_options common;
     enum table_format format;
+    const char *curve; /* NULL: the path is asked for */
+};
+
+static const struct argp_option options_list[] = {
+    {"curve", KEY_CURVE, "NAME", 0,
+     "instead: by how much the run gains if what NAME computes takes less (sleep:NAME, io:NAME, "
+     "lock:NAME as in what-if --scale)",
+     1},
+    {0},
 };
 
 static error_t parse_path(int key, char *argument, struct argp_state *state) {
@@ -25,6 +37,9 @@ static error_t parse_path(int key, char *argument, struct argp_state *state) {
         *options = (struct path_options){0};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
+        return 0;
+    case KEY_CURVE:
+        options->curve = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("critical-path takes no argument '%s': name the recording's folder with -i",
@@ -38,12 +53,14 @@ static const struct argp_child children[] = {
     {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
 
 static const struct argp path_argp = {
+    .options = options_list,
     .parser = parse_path,
     .doc = "Prints the longest path through the recorded run: which functions, locks, hand-overs "
            "and waits for a core its running time hangs on, and how much longer each other one "
            "could take until the end moves (slack).\v"
            "Examples:\n"
            "  persik critical-path\n"
+           "  persik critical-path --curve parse\n"
            "  persik critical-path --format csv | sort -t, -k2 -g\n",
     .children = children,
 };
@@ -195,6 +212,27 @@ static void print_csv(const struct critical_path *path, const struct dependencie
     table_free(table);
 }
 
+/* Names and gains; the checks, without which they are not to be believed, stand before them. */
+static int print_curve(const struct path_options *options, const struct critical_path *path,
+                       const struct dependencies *all, struct error *error) {
+    struct table *table =
+        all->lost == 0 ? path_curve(all, options->curve, error)
+                       : (error_set(error,
+                                    "%llu records or scheduling events were lost, so no gain "
+                                    "can be promised: record again",
+                                    (unsigned long long)all->lost),
+                          NULL);
+    if (!table)
+        return -1;
+    if (options->format == FORMAT_TABLE) {
+        path_checks_print(&path->checks, all, stdout);
+        putchar('\n');
+    }
+    table_print(table, options->format, stdout);
+    table_free(table);
+    return 0;
+}
+
 int command_critical_path(int argc, char **argv) {
     struct path_options options;
     argp_parse(&path_argp, argc, argv, 0, NULL, &options);
@@ -203,9 +241,12 @@ int command_critical_path(int argc, char **argv) {
     if (steps_open(options.common.directory, &steps, &error) != 0)
         return command_failed(&error);
     struct critical_path *path = critical_path_find(steps.all, &error);
+    int status = path ? 0 : -1;
     if (path) {
         path_checks_warn(steps.all);
-        if (options.format == FORMAT_JSON)
+        if (options.curve)
+            status = print_curve(&options, path, steps.all, &error);
+        else if (options.format == FORMAT_JSON)
             print_json(path, steps.all);
         else if (options.format == FORMAT_CSV)
             print_csv(path, steps.all);
@@ -215,5 +256,5 @@ int command_critical_path(int argc, char **argv) {
         critical_path_free(path);
     }
     steps_close(options.common.directory, &steps);
-    return path ? 0 : command_failed(&error);
+    return status == 0 ? 0 : command_failed(&error);
 }

@@ -9,9 +9,9 @@
 #include "cli/arguments/sweep.h"
 #include "cli/command.h"
 #include "cli/prediction/model_what_if.h"
+#include "cli/prediction/recorded_change.h"
 #include "cli/recording/steps.h"
 #include "cli/report/path_checks.h"
-#include "cli/text/nearest.h"
 #include "cli/text/quantity.h"
 #include "cli/text/table.h"
 #include "critical-path/critical_path.h"
@@ -124,58 +124,19 @@ static const struct argp what_if_argp = {
 
 /* ---- the answer ---- */
 
-static enum scale_of scale_of(enum change_kind kind) {
-    switch (kind) {
-    case CHANGE_HOLD:
-        return SCALE_HOLDING;
-    case CHANGE_IO:
-        return SCALE_DEVICE;
-    case CHANGE_SLEEP:
-        return SCALE_SLEEPS;
-    case CHANGE_CAPACITY:
-        return SET_CAPACITY;
-    case CHANGE_PERMITS:
-        return SET_PERMITS;
-    default:
-        return SCALE_COMPUTING;
-    }
-}
-
 static struct scale *scales_of(const struct changes *changes) {
     struct scale *scales = memory_alloc(changes->count, sizeof *scales);
     for (size_t i = 0; i < changes->count; i++)
-        scales[i] = (struct scale){.of = scale_of(changes->items[i].kind),
-                                   .name = changes->items[i].name,
-                                   .factor = changes->items[i].value};
+        scales[i] = recorded_change(&changes->items[i]);
     return scales;
 }
 
-static const char *const relations[] = {
-    [SCALE_COMPUTING] = "computes in",
-    [SCALE_SLEEPS] = "sleeps in",
-    [SCALE_DEVICE] = "waits for a disk in",
-    [SCALE_HOLDING] = "is done under",
-    [SET_CAPACITY] = "is a bounded queue known as",
-    [SET_PERMITS] = "is a semaphore known as",
-};
-
-/* Does each change meet something? -1 and `error`: one does not; what it may have meant. */
+/* Does each change meet something? -1 and `error`: one does not. */
 static int check_names(const struct what_if_options *options, const struct dependencies *all,
                        struct error *error) {
-    for (size_t i = 0; i < options->changes.count; i++) {
-        const struct scale *scale = &options->scales[i];
-        if (scale->n_steps > 0)
-            continue;
-        size_t n;
-        const char **names = scale_names(all, scale->of, &n);
-        char *near = nearest_list(scale->name, names, n);
-        error_set(error, "%s: nothing was recorded that %s '%s': there %s%s",
-                  options->changes.items[i].text, relations[scale->of], scale->name,
-                  n > 0 ? "are " : "is nothing of the kind", n > 0 ? near : "");
-        free(near);
-        free(names);
-        return -1;
-    }
+    for (size_t i = 0; i < options->changes.count; i++)
+        if (recorded_change_check(&options->changes.items[i], &options->scales[i], all, error) < 0)
+            return -1;
     return 0;
 }
 
