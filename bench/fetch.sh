@@ -5,7 +5,8 @@
 # `archive_sha256`, defines `make_program` and calls `fetch PROGRAM`; `archive_folders` says how many
 # folders the archive has around the source, if not 1. make_program runs in the
 # unpacked source and builds with "$cc" and "$cxx": gcc and g++, with every compilation noted
-# for compile_commands.json, which persik finds beside the source.
+# for compile_commands.json, which persik finds beside the source. kinds.sh, which has many such programs, sets `name`,
+# `work` and `apt`, where apt's lists are kept, too, and no archive: then it is the one of the mirror's signed lists.
 #
 # fetch prints the path of the binary on stdout, everything else on stderr. A second call finds the
 # result of the first and is immediate. Exit status: 0 done, 1 the build failed, 77 the source
@@ -17,9 +18,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by the sourcing script
 
-name=$(basename "$0" -fetch)
-work=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/scratch")/$name
+if [ -z "${name:-}" ]; then
+    name=$(basename "$0" -fetch)
+    work=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/scratch")/$name
+fi
 source=$work/source
+apt=${apt:-$work/apt}
 fallback='deb-src http://deb.debian.org/debian bookworm main'
 
 say() { echo "$name-fetch: $*" >&2; }
@@ -61,24 +65,31 @@ source_entry() {
 
 # apt-get that reads our source list only and keeps its lists and caches under bench/scratch/.
 own_apt_get() {
-    local apt=$work/apt
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     apt-get -qq -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
         -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" \
         -o APT::Sandbox::User="$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none "$@" >&2
 }
 
+# Sets `archive` and its sum by what the mirror's signed lists say of the package.
+look_up_archive() {
+    read -r archive archive_sha256 < <(own_apt_get source --download-only --tar-only --print-uris "$package" 2>&1 |
+        awk '$2 ~ /\.orig\.tar\.[a-z0-9]+$/ { sub(/^SHA256:/, "", $4); print $2, $4; exit }') ||
+        skip "the mirror has no source of $package"
+}
+
 archive_is_good() {
-    [ -f "$work/$archive" ] && echo "$archive_sha256  $work/$archive" | sha256sum --check --status
+    [ -n "${archive:-}" ] && [ -f "$work/$archive" ] && echo "$archive_sha256  $work/$archive" | sha256sum --check --status
 }
 
 download() {
-    command -v apt-get >/dev/null || skip "no apt-get here: put $archive into bench/scratch/$name/"
-    mkdir -p "$work/apt"
-    source_entry >"$work/apt/sources.list"
-    say "downloading $archive ($(cat "$work/apt/sources.list"))"
+    command -v apt-get >/dev/null || skip "no apt-get here: put ${archive:-it} into bench/scratch/$name/"
+    mkdir -p "$work" "$apt"
+    source_entry >"$apt/sources.list"
+    say "downloading ${archive:-$package} ($(cat "$apt/sources.list"))"
     own_apt_get update --error-on=any ||
-        skip "the Debian mirror cannot be reached: connect, or put $archive into bench/scratch/$name/"
+        skip "the Debian mirror cannot be reached: connect, or put ${archive:-it} into bench/scratch/$name/"
+    [ -n "${archive:-}" ] || look_up_archive
     # Its status says nothing: mirrors without the .dsc or the Debian part still give the archive.
     (cd "$work" && own_apt_get source --download-only --tar-only "$package") || true
     archive_is_good || skip "the mirror does not give $archive with the expected SHA-256:" \
@@ -94,7 +105,7 @@ compiles= file= arguments='"$1"'
 for argument in "\$@"; do
     case \$argument in
         -c) compiles=yes ;;
-        *.c | *.cpp) file=\$argument ;;
+        *.c | *.cpp | *.cc | *.cxx) file=\$argument ;;
     esac
     argument=\${argument//\\\\/\\\\\\\\}
     arguments+=", \"\${argument//\"/\\\\\"}\""
@@ -117,7 +128,8 @@ build() {
         say "the build failed: see the end of bench/scratch/$name/build.log"
         exit 1
     }
-    { echo '['; sed '$!s/$/,/' "$work/compilations"; echo ']'; } >"$source/compile_commands.json"
+    [ ! -s "$work/compilations" ] ||
+        { echo '['; sed '$!s/$/,/' "$work/compilations"; echo ']'; } >"$source/compile_commands.json"
 }
 
 # fetch PROGRAM: its path below the source.

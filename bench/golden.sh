@@ -64,7 +64,7 @@ begin_recording() {
     scratch=$(mktemp -d)
     remove_at_exit+=("$neutral" "$scratch")
     mkdir -p "$neutral/bin" "$golden"
-    cp -r "$root"/{Makefile,samples,tests} "$neutral"
+    cp -r "$root"/{Makefile,samples,tests} "$root/docs/tutorial" "$neutral"
     # Call chains begin in the probe library: without its debug information no file of the checkout is named.
     cp "$(dirname "$persik")"/{persik,persik-analyze,libpersik-probe.so} "$neutral"
     strip --strip-debug "$neutral/libpersik-probe.so"
@@ -79,9 +79,10 @@ made() {
     command=("bin/$1" "${@:2}")
 }
 
-# compiled SOURCE OPTIONS ARGUMENT...: a program of tests/programs.
+# compiled SOURCE OPTIONS ARGUMENT...: a program of tests/programs or, as tutorial/NAME.c, of docs/tutorial.
 compiled() {
     local source=tests/programs/$1 options compiler=(gcc -std=gnu17 -D_GNU_SOURCE)
+    [ "$1" = "${1#tutorial/}" ] || source=$1
     [ "$source" = "${source%.cpp}" ] || compiler=(g++ -std=c++17)
     case $2 in
     *pkg-config=*) read -ra options < <(pkg-config --cflags --libs "${2##*pkg-config=}") || return 1 ;;
@@ -163,6 +164,10 @@ prepare() {
     real-server)
         read -ra load <<<"$flags"
         real_server "${name%%-*}" "${load[@]}" "${words[@]}" || return 1
+        ;;
+    tutorial/*)
+        options=() # as users record
+        compiled "$what" "$flags" "${words[@]}" || return 1
         ;;
     *) compiled "$what" "$flags" "${words[@]}" || return 1 ;;
     esac

@@ -4,7 +4,8 @@
 #
 # usage: bench/kinds.sh [--table] [CASE...]         (names; default all)
 #        KINDS=FOLDER bench/kinds.sh ...            (cases that are sources; default tests/programs)
-#        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list)
+#        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list, and
+#                                                    bench/kinds-source.list, which are built from source)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
@@ -12,9 +13,9 @@
 #   RUN:     "persik profile -- COMMAND 2; ... -- COMMAND {threads}": with how many threads it is recorded,
 #            and its command
 # or a line of a list, which says at its top what it has. Packages that are not installed are unpacked into
-# bench/scratch/kinds/debian: nothing of the system is changed.
+# bench/scratch/kinds/debian: nothing of the system is changed. Sources come from the mirror and are built with -O2 -g.
 #
-# Everything is kept in bench/scratch/kinds/CASE: the recording, its model, and each real run as a line of
+# Everything is kept in bench/scratch/kinds/CASE, or in a folder named as the list: the recording, its model, and each real run as a line of
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
@@ -25,6 +26,7 @@ set -euo pipefail
 
 cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
+[ -d "$cases" ] || kept=$work/$(basename "$cases" .list)
 runs=${RUNS:-3}
 steps=${STEPS-record measure table}
 longest=120 # s that a run or a recording may take
@@ -45,11 +47,12 @@ read_source_case() {
     threads=${threads:-4}
 }
 
-# The same, and `packages` and `input`.
+# The same, and `packages` and `input`; of what is built from source also `package` and `how_built`, else empty.
 read_listed_case() {
     local text
-    IFS='|' read -r _ _ packages input text < <(grep "^$1 |" "$cases" | sed 's/ *| */|/g')
+    IFS='|' read -r _ _ packages input text package how_built < <(grep "^$1 |" "$cases" | sed 's/ *| */|/g')
     text=${text//'{unpacked}'/$debian}
+    text=${text//'{source}'/$kept/$1.source/source}
     read -ra command <<<"$text"
     settings=()
     while [[ ${command[0]} == *=* ]]; do
@@ -90,18 +93,29 @@ use_unpacked() {
     libraries=$(find "$debian/usr/lib" "$debian/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | tr '\n' ':')
     export LD_LIBRARY_PATH=$libraries${system_libraries:-}
     export PATH=$debian/usr/bin:$debian/usr/sbin:$debian/usr/games:$system_path
+    export CPATH=$debian/usr/include LIBRARY_PATH=$libraries
 }
+
+# Builds a Debian source package in CASE.source, once, as the *-fetch scripts do.
+build_source() (
+    name=$1 work=$kept/$1.source apt=$kept/apt archive=
+    # shellcheck source=fetch.sh
+    . "$root/bench/fetch.sh"
+    make_program() { eval "$how_built"; }
+    fetch . >/dev/null
+)
 
 # Makes the case's folder with its input, once.
 prepare_listed_case() {
     local name=$1 folder=$kept/$1 words
     read -ra words <<<"$packages"
-    unpack "${words[@]}" >"$debian.log" 2>&1 || return 1
+    [ ${#words[@]} -eq 0 ] || unpack "${words[@]}" >"$debian.log" 2>&1 || return 1
     use_unpacked
+    [ -z "$package" ] || build_source "$name" || return 1
     [ ! -e "$folder/ready" ] || return 0
     rm -rf "$folder"
     mkdir -p "$folder"
-    (cd "$folder" && eval "$input") >"$folder/build.log" 2>&1 && touch "$folder/ready"
+    (cd "$folder" && eval "${input//'{source}'/$kept/$name.source/source}") >"$folder/build.log" 2>&1 && touch "$folder/ready"
 }
 
 prepare_case() { if [ -d "$cases" ]; then compile "$cases"/"$1".c* "$1"; else prepare_listed_case "$1"; fi; }
@@ -216,7 +230,7 @@ row() {
 [ "${1:-}" != --table ] || { steps=table && shift; }
 need_persik
 [ -e "$cases" ] || fail "no folder or list $cases: give it as KINDS="
-debian=$kept/debian
+debian=$work/kinds/debian
 system_path=$PATH
 system_libraries=${LD_LIBRARY_PATH:-}
 # shellcheck source=kinds-inputs.sh

@@ -93,6 +93,12 @@ example() {
         -o /try/mm1 && /try/mm1' && grep -q '^response 2\.' "$scratch/log"
 }
 check "the example is built by pkg-config and runs" example
+# What the tutorial needs, and nothing else of the checkout.
+mkdir -p "$system/checkout/tests" "$system/checkout/docs"
+cp "$root/tests/first_hour.sh" "$root/tests/tap.inc" "$system/checkout/tests"
+cp -r "$root/docs/tutorial" "$root/docs/tutorial.md" "$system/checkout/docs"
+check "compilers and pigz install" get g++ pigz
+check "a new user goes through the tutorial in it" inside env TIMES=1 sh /checkout/tests/first_hour.sh /usr/bin
 removes() {
     inside apt-get purge -y -qq persik libpersiksim0 libpersiksim-dev && ! find "$system/usr" -name '*persik*' | grep .
 }

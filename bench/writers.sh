@@ -7,9 +7,11 @@
 # Each thread writes as much, so that throughput is threads times records over the time of the writing. `bulk` may have
 # 64 MB dirty, a limit of the slow disk alone. Of each configuration $RUNS runs (3), in turn with all others; their
 # medians. Recordings and measurements are kept in bench/scratch/writers/KIND/; delete the folder to measure anew, give
-# more $RUNS to add some.
+# more $RUNS to add some. What each run asked of the disk is in KIND/disk.THREADS.RUN, lines of bench/slow_disk.c. No run
+# begins after $LIMIT seconds: start it again.
 #
 #   THREADS   the configurations (1 2 4 8); RECORDED: threads of the recorded run (4)
+#   LIMIT     100000
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -17,6 +19,7 @@ set -euo pipefail
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 runs=${RUNS:-3}
 recorded=${RECORDED:-4}
+limit=${LIMIT:-100000}
 kept=$work/writers
 dirty_limit=$((64 << 20))
 
@@ -48,7 +51,7 @@ prepare() {
 
 # On the slow disk.
 record_and_measure() {
-    local kind i t
+    local kind i t before
     for kind; do
         mkdir -p "$kept/$kind"
         touch "$kept/$kind/measured"
@@ -61,9 +64,12 @@ record_and_measure() {
         for kind; do
             for t in "${threads[@]}"; do
                 [ "$(grep -cs "^$t " "$kept/$kind/measured")" -lt "$i" ] || continue
+                [ $SECONDS -lt "$limit" ] || return 0
                 prepare
                 command_of "$kind" "$t"
+                before=$(wc -l <"$kept/disk.log")
                 echo "$t $("${command[@]}")" >>"$kept/$kind/measured"
+                tail -n +$((before + 1)) "$kept/disk.log" >"$kept/$kind/disk.$t.$i"
             done
         done
     done
@@ -90,8 +96,9 @@ case $1 in
 --on-the-disk) record_and_measure "${@:2}" && exit ;;
 esac
 mkdir -p "$kept"
+rm -f "$kept/disk.log"
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/writer.c" -o "$kept/writer" -lpthread
-"$root/bench/slow-disk.sh" -- "$0" --on-the-disk "$@"
+"$root/bench/slow-disk.sh" --log "$kept/disk.log" -- "$0" --on-the-disk "$@"
 for kind; do "$persik" build-model -q -i "$kept/$kind/recording" >&2; done
 echo "kind    threads   measured/s  predicted/s      %"
 for kind; do compare "$kind"; done

@@ -57,7 +57,9 @@ static void print_help(FILE *out) {
     fputs(introduction, out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n`persik COMMAND --help` gives a command's options and examples.\n", out);
+    fputs("\n`persik COMMAND --help` gives a command's options and examples. There (default: 1%)\n"
+          "is what holds without the option; what follows `such as` is only an example.\n",
+          out);
 }
 
 static int run_command(const struct command *command, int argc, char **argv) {

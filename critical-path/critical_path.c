@@ -293,7 +293,8 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
     check_waits(&found->checks, &path);
     found->checks.rescheduled_ns = NAN;
     if (all->has_operations) {
-        struct replayed again = replay(all, as_it_lasted, NULL, 0);
+        const struct replay_change nothing = {.weight = as_it_lasted};
+        struct replayed again = replay(all, &nothing);
         found->checks.rescheduled_ns = again.end_ns;
         replayed_free(&again);
     }

@@ -24,13 +24,15 @@ enum scale_of {
     SCALE_SLEEPS,    /* of a function, the times that it sleeps */
     SCALE_DEVICE,    /* of a function, the times that it waits for disks */
     SCALE_HOLDING,   /* of a lock, whatever is done while it is held */
+    SET_CAPACITY,    /* no scale: of a bounded queue, for how many it has room */
+    SET_PERMITS,     /* the same: permits of a semaphore, room in a queue */
 };
 
 struct scale {
     enum scale_of of;
     const char *name; /* the caller's */
-    double factor;    /* from 0 up */
-    size_t n_steps;   /* that it applied to */
+    double factor;    /* from 0 up; of what is set the number itself, INFINITY: no limit */
+    size_t n_steps;   /* that it applied to; of what is set, the objects */
 };
 
 /* All names that a change of this kind may have, each once; their number in `*n`. The caller frees
@@ -39,7 +41,8 @@ const char **scale_names(const struct dependencies *dependencies, enum scale_of 
 
 /* From the start of the work to its end. */
 struct what_if {
-    double as_recorded_ns;     /* everything in the order that it had */
+    double as_recorded_ns;     /* everything in the order that it had; NAN: that order is none
+                                * with these limits */
     double surely_ns;          /* the same, if what may be computed in a changed function or in its
                                 * caller is in its caller */
     double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,

@@ -29,7 +29,27 @@ double recorded_lasted(const struct recorded_costs *recorded, uint32_t step) {
 
 bool operation_takes(enum step_operation operation) {
     return operation == OPERATION_LOCK || operation == OPERATION_SPIN ||
-           operation == OPERATION_SHARE || operation == OPERATION_TAKE;
+           operation == OPERATION_SHARE || operation == OPERATION_TAKE ||
+           operation == OPERATION_PASS || operation == OPERATION_LEFT;
+}
+
+bool takes_from_pool(const struct dependencies *all, const struct dependency_step *step) {
+    bool takes = step->operation == OPERATION_TAKE || step->operation == OPERATION_PASS ||
+                 step->operation == OPERATION_LEFT;
+    return takes && all->objects[step->operand].is_pool;
+}
+
+/* Takes no time, whatever else it does. */
+static bool is_of_pool(const struct dependencies *all, uint32_t step) {
+    const struct dependency_step *is = &all->steps[step];
+    return is->operation != OPERATION_NONE && all->objects[is->operand].is_pool;
+}
+
+uint32_t recorded_behind_pools(const struct recorded_costs *recorded, uint32_t step) {
+    uint32_t after = recorded->after[step];
+    while (after != NONE && is_of_pool(recorded->all, after))
+        after = recorded->after[after];
+    return after;
 }
 
 /* ---- single waits ---- */
@@ -94,6 +114,25 @@ struct taking_call recorded_call(const struct recorded_costs *recorded, uint32_t
         from = recorded->after[from];
     if (from != NONE && from <= s)
         measure_wait(recorded, from, &call);
+    return call;
+}
+
+struct taking_call recorded_pool_wait(const struct recorded_costs *recorded, uint32_t step) {
+    const struct dependency_step *steps = recorded->all->steps;
+    struct taking_call call = {.done = step, .waits = NONE, .back_ns = -1};
+    bool is_paused = false;
+    for (uint32_t s = recorded->lock_of[step]; s != NONE && s < step; s = recorded->after[s]) {
+        if (is_paused && is_wait(&steps[s])) {
+            call.waits = s;
+            call.back_ns = recorded_coming_back(recorded, s);
+            call.after_ns = 0;
+        } else if (is_paused && steps[s].kind == STEP_COMPUTE) {
+            double *cost = call.waits == NONE ? &call.before_ns : &call.after_ns;
+            *cost += recorded_lasted(recorded, s);
+        }
+        is_paused |= steps[s].operation == OPERATION_PAUSE;
+        is_paused &= steps[s].operation != OPERATION_RESUME;
+    }
     return call;
 }
 
@@ -232,6 +271,40 @@ static void link_operations(struct recorded_costs *recorded) {
     free(last);
 }
 
+static bool has_pools(const struct dependencies *all) {
+    for (size_t o = 0; o < all->n_objects; o++)
+        if (all->objects[o].is_pool)
+            return true;
+    return false;
+}
+
+/* What is taken from pools under which lock: the step in which that was locked last. */
+static void link_pools(struct recorded_costs *recorded) {
+    const struct dependencies *all = recorded->all;
+    if (!has_pools(all))
+        return;
+    struct map locks = MAP_EMPTY; /* of a thread and a lock -> 1 + the last step of the chain */
+    recorded->pool_take = memory_alloc(all->n_steps, sizeof *recorded->pool_take);
+    recorded->lock_of = memory_alloc(all->n_steps, sizeof *recorded->lock_of);
+    for (uint32_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        recorded->pool_take[i] = recorded->lock_of[i] = NONE;
+        if (step->operation == OPERATION_LOCK) {
+            map_put(&locks, (uint64_t)step->thread << 32 | step->operand, (int)i + 1);
+        } else if (takes_from_pool(all, step) && step->object != NONE) {
+            uint64_t key = (uint64_t)step->thread << 32 | step->object;
+            int last = map_get(&locks, key, 0);
+            if (last == 0)
+                continue;
+            bool is_first = all->steps[last - 1].operation == OPERATION_LOCK;
+            recorded->lock_of[i] = is_first ? (uint32_t)last - 1 : recorded->lock_of[last - 1];
+            recorded->pool_take[last - 1] = i;
+            map_put(&locks, key, (int)i + 1);
+        }
+    }
+    map_free(&locks);
+}
+
 /* Who gives something back and wakes who waits for it computes for that: until then, at least. */
 static void find_wakers(struct recorded_costs *recorded) {
     const struct dependency_step *steps = recorded->all->steps;
@@ -242,6 +315,8 @@ static void find_wakers(struct recorded_costs *recorded) {
         if (cause == NONE || !by_call || recorded->wakes[cause])
             continue;
         uint32_t given = recorded->before[cause];
+        while (given != NONE && is_of_pool(recorded->all, given))
+            given = recorded->before[given];
         enum step_operation operation =
             given == NONE ? OPERATION_NONE : (enum step_operation)steps[given].operation;
         bool gives = operation == OPERATION_UNLOCK || operation == OPERATION_WAIT ||
@@ -283,6 +358,7 @@ struct recorded_costs recorded_costs_of(const struct dependencies *all) {
     number_routines(&recorded);
     measure_unused_cores(&recorded);
     link_operations(&recorded);
+    link_pools(&recorded);
     find_wakers(&recorded);
     collect_costs(&recorded);
     return recorded;
@@ -292,6 +368,8 @@ void recorded_costs_free(struct recorded_costs *recorded) {
     free(recorded->before);
     free(recorded->after);
     free(recorded->next_taking);
+    free(recorded->pool_take);
+    free(recorded->lock_of);
     free(recorded->wakes);
     free(recorded->first);
     free(recorded->routine);

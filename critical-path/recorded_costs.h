@@ -31,11 +31,15 @@ struct recorded_costs {
     const struct dependencies *all;
     uint32_t *before, *after; /* per step: those of its thread */
     uint32_t *next_taking;    /* per step that takes: the next one of the same operand */
-    bool *wakes;              /* per step: it is the CPU of waking who waited for what was given */
-    float *kept_ns;           /* per step in which a thread is ready: while it was, the program left
-                               * a core unused, which other processes had, or nobody yet */
-    uint32_t *first;          /* per thread: its first step */
-    uint32_t *routine;        /* per thread: the same number, the same routine */
+    uint32_t *pool_take;      /* per step that locks a mutex: the first step that takes from a pool
+                               * under it; per step that takes from one: the next such step under
+                               * the same lock. DEPENDENCIES_NONE: none; NULL: no pools */
+    uint32_t *lock_of; /* per step that takes from a pool: that locks for it; NULL: no pools */
+    bool *wakes;       /* per step: it is the CPU of waking who waited for what was given */
+    float *kept_ns;    /* per step in which a thread is ready: while it was, the program left
+                        * a core unused, which other processes had, or nobody yet */
+    uint32_t *first;   /* per thread: its first step */
+    uint32_t *routine; /* per thread: the same number, the same routine */
     struct recorded_object *objects;
     struct costs coming_back, waking, before_wait, after_wait;
 };
@@ -45,11 +49,21 @@ void recorded_costs_free(struct recorded_costs *recorded);
 
 double recorded_lasted(const struct recorded_costs *recorded, uint32_t step);
 
+/* Takes from a pool, or waits for it. */
+bool takes_from_pool(const struct dependencies *all, const struct dependency_step *step);
+
+/* The first step of the thread behind this one that does more than tell a pool something. */
+uint32_t recorded_behind_pools(const struct recorded_costs *recorded, uint32_t step);
+
 /* Others may be kept waiting by this operation's being done. */
 bool operation_takes(enum step_operation operation);
 
 /* The call that the step, the first one inside it, belongs to. */
 struct taking_call recorded_call(const struct recorded_costs *recorded, uint32_t step);
+
+/* What the thread that takes from a pool in this step waited for it, as a call: `waits` is the wait
+ * itself. */
+struct taking_call recorded_pool_wait(const struct recorded_costs *recorded, uint32_t step);
 
 /* From the end of the wait in this step until the thread ran, others of the program aside. */
 double recorded_coming_back(const struct recorded_costs *recorded, uint32_t step);

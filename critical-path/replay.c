@@ -56,7 +56,7 @@ static void wake_sleepers(struct replay_state *replay, uint32_t step) {
 /* The runner has done the step's operation and lets `woken` go on; NULL: nobody. */
 static void pay_for_waking(struct replay_state *replay, struct runner *runner, uint32_t step,
                            struct runner *woken) {
-    uint32_t after = replay->recorded.after[step];
+    uint32_t after = recorded_behind_pools(&replay->recorded, step);
     bool has_woken = after != NONE && replay->recorded.wakes[after];
     if (!woken) {
         runner->skips = has_woken ? after : NONE;
@@ -81,26 +81,65 @@ static void pay_for_waking(struct replay_state *replay, struct runner *runner, u
 
 /* ---- one step ---- */
 
+/* Who waits for a condition that a pool stands for, and was let go on. Waking them is a part of the
+ * signal's own time. */
+static void wake_for_pool(struct replay_state *replay, uint32_t pool) {
+    double spare = -1;
+    for (struct runner *woken; (woken = replay_objects_next_of_pool(replay, pool, &spare));)
+        heap_set(&replay->clock, woken->id, replay->now_ns);
+}
+
+/* What the step's operation does to others. */
+static void operate(struct replay_state *replay, struct runner *runner, uint32_t step) {
+    const struct dependency_step *is = step_at(replay, step);
+    if (is->operation == OPERATION_NONE)
+        return;
+    struct runner *woken = replay_objects_give(replay, runner, step);
+    if (!replay->all->objects[is->operand].is_pool)
+        pay_for_waking(replay, runner, step, woken);
+    else if (is->operation == OPERATION_GIVE || is->operation == OPERATION_CLOSE)
+        wake_for_pool(replay, is->operand);
+}
+
+static void note_done(struct replay_state *replay, uint32_t step) {
+    replay->is_done[step] = true;
+    replay->is_over |= step == replay->end;
+    wake_sleepers(replay, step);
+}
+
+/* The wait that begins behind this step has been done, or was none, when its pool was taken from.
+ */
+static uint32_t pass_pause(struct replay_state *replay, uint32_t step) {
+    do {
+        step = replay->recorded.after[step];
+        if (step != NONE)
+            note_done(replay, step);
+    } while (step != NONE && step_at(replay, step)->operation != OPERATION_RESUME);
+    return step;
+}
+
 static void finish_step(struct replay_state *replay, struct runner *runner) {
     uint32_t step = runner->at;
-    replay->is_done[step] = true;
-    if (step == replay->end)
-        replay->is_over = true;
-    struct runner *woken = replay_objects_give(replay, runner, step);
-    if (step_at(replay, step)->operation != OPERATION_NONE)
-        pay_for_waking(replay, runner, step, woken);
-    wake_sleepers(replay, step);
-    runner->at = replay->recorded.after[step];
+    operate(replay, runner, step);
+    note_done(replay, step);
+    if (step_at(replay, step)->operation == OPERATION_PAUSE)
+        step = pass_pause(replay, step);
+    runner->at = step == NONE ? NONE : replay->recorded.after[step];
     runner->phase = PHASE_ENTER;
-    runner->taking = NONE;
-    runner->has_paid = runner->is_forced = false;
+    runner->taking = runner->pooling = NONE;
+    runner->has_paid = runner->is_forced = runner->has_pooled = false;
+}
+
+/* What the step takes with the change. */
+static double changed_time(const struct replay_state *replay, uint32_t step) {
+    double lasted_ns = recorded_lasted(&replay->recorded, step);
+    return replay->change->weight(replay->all, step, lasted_ns, replay->change->context);
 }
 
 /* What the change leaves of the computing in that step. */
 static double share_left(const struct replay_state *replay, uint32_t step) {
     double lasted_ns = step == NONE ? 0 : recorded_lasted(&replay->recorded, step);
-    return lasted_ns > 0 ? replay->weight(replay->all, step, lasted_ns, replay->context) / lasted_ns
-                         : 1;
+    return lasted_ns > 0 ? changed_time(replay, step) / lasted_ns : 1;
 }
 
 /* Its own time. Of being ready after others took its core away, only what other processes had: they
@@ -112,10 +151,7 @@ static double own_time(const struct replay_state *replay, const struct runner *r
         return before == NONE || step_at(replay, before)->kind == STEP_COMPUTE
                    ? (double)replay->recorded.kept_ns[runner->at] * share_left(replay, before)
                    : 0;
-    double lasted_ns = recorded_lasted(&replay->recorded, runner->at);
-    return runner->skips == runner->at
-               ? 0
-               : replay->weight(replay->all, runner->at, lasted_ns, replay->context);
+    return runner->skips == runner->at ? 0 : changed_time(replay, runner->at);
 }
 
 /* False: it goes on at this instant. */
@@ -160,7 +196,12 @@ static bool enter(struct replay_state *replay, struct runner *runner) {
 
 static bool take(struct replay_state *replay, struct runner *runner) {
     uint32_t taken = replay_objects_take(replay, runner);
-    bool has_waited = runner->call.done == runner->taking && runner->call.waits != NONE;
+    struct taking_call call = runner->call;
+    bool has_waited = call.done == runner->taking && call.waits != NONE;
+    if (taken == NONE && runner->pooling != NONE) {
+        call = recorded_pool_wait(&replay->recorded, runner->pooling);
+        has_waited = call.waits != NONE;
+    }
     if (taken != NONE) {
         runner->is_spinning = false;
         runner->at = taken;
@@ -168,7 +209,7 @@ static bool take(struct replay_state *replay, struct runner *runner) {
         finish_step(replay, runner);
         return false;
     }
-    if (step_at(replay, runner->taking)->operation == OPERATION_SPIN) {
+    if (runner->pooling == NONE && step_at(replay, runner->taking)->operation == OPERATION_SPIN) {
         replay_objects_wait(replay, runner);
         runner->is_spinning = true;
         return replay_cores_compute(replay, runner, INFINITY);
@@ -176,16 +217,15 @@ static bool take(struct replay_state *replay, struct runner *runner) {
     runner->wakes_freely = replay_objects_waits_for_turn(replay, runner);
     if (!runner->has_paid && !runner->wakes_freely) {
         runner->has_paid = true;
-        double cost_ns =
-            has_waited ? runner->call.before_ns : costs_next(&replay->recorded.before_wait);
+        double cost_ns = has_waited ? call.before_ns : costs_next(&replay->recorded.before_wait);
         if (replay_cores_compute(replay, runner, cost_ns))
             return true;
     }
     replay_objects_wait(replay, runner);
-    runner->back_ns = runner->wakes_freely ? 0 : has_waited ? runner->call.back_ns : -1;
+    runner->back_ns = runner->wakes_freely ? 0 : has_waited ? call.back_ns : -1;
     replay_cores_leave(replay, runner, RUNNER_ASLEEP);
     runner->left_ns = runner->wakes_freely ? 0
-                      : has_waited         ? runner->call.after_ns
+                      : has_waited         ? call.after_ns
                                            : costs_next(&replay->recorded.after_wait);
     return true;
 }
@@ -194,12 +234,13 @@ static bool take(struct replay_state *replay, struct runner *runner) {
 static bool finish(struct replay_state *replay, struct runner *runner) {
     const struct dependency_step *step = step_at(replay, runner->at);
     enum step_operation operation = (enum step_operation)step->operation;
-    if (operation_takes(operation) || operation == OPERATION_GIVE) {
+    bool is_of_pool = operation != OPERATION_NONE && replay->all->objects[step->operand].is_pool;
+    if (!is_of_pool && (operation_takes(operation) || operation == OPERATION_GIVE)) {
         runner->taking = runner->at;
         runner->phase = PHASE_TAKE;
         return false;
     }
-    if (step->limit != NONE && !replay->is_done[step->limit]) {
+    if (!is_of_pool && step->limit != NONE && !replay->is_done[step->limit]) {
         runner->back_ns = -1;
         sleep_until_step(replay, runner, step->limit);
         return true;
@@ -286,6 +327,7 @@ static void begin_runner(struct replay_state *replay, uint32_t thread, uint64_t 
                               .at = replay->recorded.first[thread],
                               .needs_core = !is->is_made,
                               .taking = NONE,
+                              .pooling = NONE,
                               .skips = NONE,
                               .call = {.done = NONE, .waits = NONE},
                               .waits_for = NONE};
@@ -304,10 +346,10 @@ static void begin_runner(struct replay_state *replay, uint32_t thread, uint64_t 
     sleep_until_step(replay, runner, cause);
 }
 
-static struct replay_state begin(const struct dependencies *all, step_weight *weight, void *context,
-                                 int cores, struct replayed *out) {
+static struct replay_state begin(const struct dependencies *all, const struct replay_change *change,
+                                 struct replayed *out) {
     struct replay_state replay = {
-        .all = all, .weight = weight, .context = context, .end = longest_path_end(all), .out = out};
+        .all = all, .change = change, .end = longest_path_end(all), .out = out};
     replay.recorded = recorded_costs_of(all);
     replay.runners = memory_alloc(all->n_threads, sizeof *replay.runners);
     replay.is_done = memory_alloc(all->n_steps, sizeof *replay.is_done);
@@ -320,7 +362,7 @@ static struct replay_state begin(const struct dependencies *all, step_weight *we
     heap_init(&replay.queue, all->n_threads);
     int most = (int)all->n_threads;               /* more make no difference */
     int own = all->has_cores ? all->cores : most; /* where it is not known who had one */
-    int wanted = cores > 0 ? cores : own;
+    int wanted = change->cores > 0 ? change->cores : own;
     replay_cores_begin(&replay, wanted < most ? wanted : most);
     replay_objects_begin(&replay);
     return replay;
@@ -339,10 +381,9 @@ static void end(struct replay_state *replay) {
     free(replay->running);
 }
 
-struct replayed replay(const struct dependencies *all, step_weight *weight, void *context,
-                       int cores) {
+struct replayed replay(const struct dependencies *all, const struct replay_change *change) {
     struct replayed out = {.waited_ns = memory_alloc(all->n_objects + 1, sizeof(double))};
-    struct replay_state replay = begin(all, weight, context, cores, &out);
+    struct replay_state replay = begin(all, change, &out);
     uint64_t start_ns = longest_path_start(all);
     for (uint32_t t = 0; t < all->n_threads; t++)
         begin_runner(&replay, t, start_ns);

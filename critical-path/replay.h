@@ -9,14 +9,12 @@
 #ifndef PERSIK_CRITICAL_PATH_REPLAY_H
 #define PERSIK_CRITICAL_PATH_REPLAY_H
 
-#include "critical-path/longest_path.h"
+#include "critical-path/replay_change.h"
 #include "critical-path/replayed.h"
 #include "formats/dependencies.h"
 
-/* With these weights, on so many cores; 0: as many as in the run. There must be steps. Time: steps
- * * log threads. replayed_free() ends it. */
-struct replayed replay(const struct dependencies *all, step_weight *weight, void *context,
-                       int cores);
+/* There must be steps. Time: steps * log threads. replayed_free() ends it. */
+struct replayed replay(const struct dependencies *all, const struct replay_change *change);
 void replayed_free(struct replayed *replayed);
 
 #endif

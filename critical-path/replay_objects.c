@@ -8,15 +8,24 @@
 
 static const struct runner_list nobody = {NONE, NONE};
 
+/* How many there are of it, or for how many there is room: as it was, if nothing else is asked for.
+ */
+static double limit_or(const struct replay_state *replay, size_t object, double recorded) {
+    const double *limits = replay->change->limits;
+    return limits && !isnan(limits[object]) ? limits[object] : recorded;
+}
+
 void replay_objects_begin(struct replay_state *replay) {
     size_t n = replay->all->n_objects;
     replay->objects = memory_alloc(n, sizeof *replay->objects);
     for (size_t o = 0; o < n; o++)
-        replay->objects[o] = (struct replay_object){.owner = NONE,
-                                                    .due = replay->recorded.objects[o].first_taking,
-                                                    .room = INFINITY,
-                                                    .takers = nobody,
-                                                    .givers = nobody};
+        replay->objects[o] =
+            (struct replay_object){.owner = NONE,
+                                   .due = replay->recorded.objects[o].first_taking,
+                                   .there = limit_or(replay, o, replay->all->objects[o].start),
+                                   .room = INFINITY,
+                                   .takers = nobody,
+                                   .givers = nobody};
 }
 
 static const struct dependency_step *step_of(const struct replay_state *replay, uint32_t step) {
@@ -106,6 +115,108 @@ static uint32_t note_taken(struct replay_state *replay, uint32_t own, uint32_t s
     return step;
 }
 
+/* Is it on a mutex whose critical sections stay in their order? */
+static bool keeps_order(const struct replay_state *replay, uint32_t step) {
+    return replay->recorded.objects[step_of(replay, step)->operand].keeps_order;
+}
+
+/* ---- pools ---- */
+
+/* Does what is there let who takes it in this step go on? */
+static bool pool_lets(const struct replay_object *pool, const struct dependency_step *step,
+                      double there) {
+    switch ((enum step_operation)step->operation) {
+    case OPERATION_PASS:
+        return there >= 1 || pool->is_closed;
+    case OPERATION_LEFT:
+        return pool->is_closed;
+    default:
+        return there >= fmax(step->amount, 1);
+    }
+}
+
+/* The step in whose place `own`, the first one of its lock, may take: an item goes to the worker
+ * that is free. */
+static uint32_t pool_step(const struct replay_state *replay, const struct runner *runner,
+                          uint32_t own) {
+    const struct recorded_costs *recorded = &replay->recorded;
+    uint32_t operand = step_of(replay, own)->operand, due = replay->objects[operand].due;
+    if (due == NONE || due == own || !recorded->objects[operand].is_shared_out ||
+        recorded->lock_of[due] == NONE || recorded->pool_take[recorded->lock_of[due]] != due)
+        return own;
+    const struct dependency_step *a = step_of(replay, own), *b = step_of(replay, due);
+    if (recorded->objects[a->object].keeps_order) /* who comes first is decided there */
+        return own;
+    bool is_alike = runner->n_held == 0 && a->place == b->place && a->place != NONE &&
+                    a->object == b->object && a->operation != OPERATION_PASS &&
+                    b->operation != OPERATION_PASS &&
+                    recorded->routine[a->thread] == recorded->routine[b->thread];
+    return is_alike ? due : own;
+}
+
+/* Takes from pools what is taken under the lock. Gives the step that locks: that one, or another
+ * thread's in whose place it came first. NONE: it must wait for runner->pooling. */
+static uint32_t take_pools(struct replay_state *replay, struct runner *runner, uint32_t lock) {
+    const struct recorded_costs *recorded = &replay->recorded;
+    uint32_t first = recorded->pool_take[lock];
+    for (uint32_t take = first; take != NONE; take = recorded->pool_take[take]) {
+        if (replay->is_taken[take])
+            continue;
+        uint32_t own = take;
+        take = own == first ? pool_step(replay, runner, own) : own;
+        const struct dependency_step *step = step_of(replay, take);
+        struct replay_object *pool = &replay->objects[step->operand];
+        if (!pool_lets(pool, step, pool->there) && !runner->is_forced) {
+            runner->pooling = own;
+            return NONE;
+        }
+        if (step->operation == OPERATION_TAKE)
+            pool->there -= fmax(step->amount, 1);
+        replay->out->taken++;
+        replay->out->reordered += take != own || pool->due != take;
+        replay->is_taken[take] = true;
+        while (pool->due != NONE && replay->is_taken[pool->due])
+            pool->due = recorded->next_taking[pool->due];
+        if (take != own) {
+            replay->instead[recorded->lock_of[take]] = lock;
+            lock = recorded->lock_of[take];
+        }
+    }
+    runner->pooling = NONE;
+    return lock;
+}
+
+/* False: the runner must wait. */
+static bool has_pools_taken(struct replay_state *replay, struct runner *runner) {
+    if (!replay->recorded.pool_take || runner->has_pooled)
+        return true;
+    uint32_t own = instead_of(replay, runner->taking);
+    if (replay->recorded.pool_take[own] == NONE)
+        return true;
+    uint32_t lock = take_pools(replay, runner, own);
+    if (lock == NONE)
+        return false;
+    runner->taking = lock;
+    runner->has_pooled = true;
+    return true;
+}
+
+struct runner *replay_objects_next_of_pool(struct replay_state *replay, uint32_t operand,
+                                           double *spare) {
+    struct replay_object *pool = &replay->objects[operand];
+    *spare = *spare < 0 ? pool->there : *spare;
+    for (uint32_t at = pool->takers.head; at != NONE; at = replay->runners[at].next) {
+        struct runner *runner = &replay->runners[at];
+        const struct dependency_step *step = step_of(replay, runner->pooling);
+        if (!pool_lets(pool, step, *spare))
+            continue;
+        *spare = fmax(*spare - (step->operation == OPERATION_TAKE ? fmax(step->amount, 1) : 0), 0);
+        drop(replay, &pool->takers, at);
+        return runner;
+    }
+    return NULL;
+}
+
 /* ---- taking ---- */
 
 static uint32_t take_lock(struct replay_state *replay, struct runner *runner, uint32_t own,
@@ -139,7 +250,10 @@ static uint32_t take_item(struct replay_state *replay, const struct runner *runn
 }
 
 uint32_t replay_objects_take(struct replay_state *replay, struct runner *runner) {
-    uint32_t own = instead_of(replay, runner->taking);
+    if (!has_pools_taken(replay, runner))
+        return NONE;
+    bool is_fixed = runner->has_pooled && !keeps_order(replay, runner->taking);
+    uint32_t own = is_fixed ? runner->taking : instead_of(replay, runner->taking);
     const struct dependency_step *step = step_of(replay, own);
     struct replay_object *object = &replay->objects[step->operand];
     bool is_owned = object->owner != NONE && object->owner != runner->id;
@@ -163,6 +277,8 @@ uint32_t replay_objects_take(struct replay_state *replay, struct runner *runner)
 }
 
 bool replay_objects_waits_for_turn(const struct replay_state *replay, const struct runner *runner) {
+    if (runner->pooling != NONE)
+        return false;
     const struct dependency_step *step = step_of(replay, runner->taking);
     const struct replay_object *object = &replay->objects[step->operand];
     return replay->recorded.objects[step->operand].keeps_order && object->owner == NONE &&
@@ -170,7 +286,8 @@ bool replay_objects_waits_for_turn(const struct replay_state *replay, const stru
 }
 
 void replay_objects_wait(struct replay_state *replay, struct runner *runner) {
-    const struct dependency_step *step = step_of(replay, runner->taking);
+    uint32_t taking = runner->pooling != NONE ? runner->pooling : runner->taking;
+    const struct dependency_step *step = step_of(replay, taking);
     struct replay_object *object = &replay->objects[step->operand];
     runner->waits_for = step->operand;
     runner->waits_since_ns = replay->now_ns;
@@ -246,17 +363,25 @@ struct runner *replay_objects_give(struct replay_state *replay, struct runner *r
         runner->n_held -= runner->n_held > 0;
         return unlock(replay, runner, is->operand);
     case OPERATION_PERMIT:
-        object->there = is->amount;
+        object->there = limit_or(replay, is->operand, is->amount);
         return NULL;
     case OPERATION_BOUND:
         object->there = 0;
-        object->room = is->amount > 0 ? is->amount : INFINITY;
+        object->room =
+            limit_or(replay, is->operand, is->amount > 0 ? (double)is->amount : INFINITY);
         return NULL;
     case OPERATION_TAKE:
         return take_head(replay, &object->givers);
     case OPERATION_GIVE:
-        object->there++;
-        return take_head(replay, &object->takers);
+        object->there += fmax(is->amount, 1);
+        return replay->all->objects[is->operand].is_pool ? NULL
+                                                         : take_head(replay, &object->takers);
+    case OPERATION_OWE:
+        object->there -= is->amount;
+        return NULL;
+    case OPERATION_CLOSE:
+        object->is_closed = true;
+        return NULL;
     default:
         return NULL;
     }

@@ -17,6 +17,11 @@ bool replay_objects_waits_for_turn(const struct replay_state *replay, const stru
 /* Puts it in the list of those who wait for what it could not have. */
 void replay_objects_wait(struct replay_state *replay, struct runner *runner);
 
+/* Of those who wait for a pool, the next one whom what is there lets go on, taken off the list;
+ * NULL: nobody. `*spare`: how many are left for those behind it; below 0 at first. */
+struct runner *replay_objects_next_of_pool(struct replay_state *replay, uint32_t pool,
+                                           double *spare);
+
 /* The operation of the step is done by the runner. Who can go on with what it gives: the caller
  * wakes it. NULL: nobody. */
 struct runner *replay_objects_give(struct replay_state *replay, struct runner *runner,

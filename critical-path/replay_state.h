@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/recorded_costs.h"
+#include "critical-path/replay_change.h"
 #include "critical-path/replayed.h"
 
 enum runner_state {
@@ -34,6 +35,9 @@ struct runner {
     bool is_forced;    /* takes what it wants in any case */
     bool gives_way;    /* its slice is used up, and it has woken who comes next */
     bool wakes_freely; /* it only waited for its turn, as it would not have to */
+    bool has_pooled;   /* it has taken from pools what it locks for */
+    uint32_t pooling;  /* PHASE_TAKE: the step that takes from a pool, and could not;
+                        * DEPENDENCIES_NONE: it wants the lock itself */
     struct taking_call call;
     uint32_t taking;    /* PHASE_TAKE: the step with the operation */
     uint32_t skips;     /* a step whose reason is gone: it takes no time */
@@ -61,15 +65,15 @@ struct replay_object {
     uint32_t due; /* the step that took it next in the run */
     bool is_contended;
     double there; /* permits, items */
-    double room;  /* INFINITY: unbounded */
+    bool is_closed;
+    double room; /* INFINITY: unbounded */
     struct runner_list takers, givers;
 };
 
 struct replay_state {
     const struct dependencies *all;
     struct recorded_costs recorded;
-    step_weight *weight;
-    void *context;
+    const struct replay_change *change;
     double now_ns;
     struct heap clock; /* runners: when something happens to them */
     struct runner *runners;

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/whole_words.h"
 #include "critical-path/critical_path.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/replay.h"
@@ -31,17 +32,67 @@ static bool object_matches(const struct dependency_object *object, const char *n
            (strncmp(own, name, length) == 0 && strncmp(own + length, " (", 2) == 0);
 }
 
+/* ---- limits ---- */
+
+static bool is_set(enum scale_of of) {
+    return of == SET_CAPACITY || of == SET_PERMITS;
+}
+
+/* Per object: has it a limit that can be set? A queue's, its capacity, or a semaphore's. */
+static bool *limited_objects(const struct dependencies *all, enum scale_of of) {
+    bool *limited = memory_alloc(all->n_objects, sizeof *limited);
+    for (size_t o = 0; o < all->n_objects; o++) {
+        bool is_room = strcmp(all->objects[o].kind, "room") == 0;
+        bool is_permits = strcmp(all->objects[o].kind, "permits") == 0;
+        limited[o] = all->objects[o].is_pool && (is_room || (of == SET_PERMITS && is_permits));
+    }
+    for (size_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        if (of == SET_CAPACITY ? step->operation == OPERATION_BOUND && step->amount > 0
+                               : step->operation == OPERATION_PERMIT)
+            limited[step->operand] = true;
+    }
+    return limited;
+}
+
+/* Per object: what is asked for; NAN: nothing. NULL: no limit is set. Notes what is met. */
+static double *limits_of(const struct dependencies *all, struct scale *scales, size_t n) {
+    double *limits = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_set(scales[i].of))
+            continue;
+        if (!limits) {
+            limits = memory_alloc(all->n_objects, sizeof *limits);
+            for (size_t o = 0; o < all->n_objects; o++)
+                limits[o] = NAN;
+        }
+        bool *limited = limited_objects(all, scales[i].of);
+        for (size_t o = 0; o < all->n_objects; o++)
+            if (limited[o] && whole_words_stand_in(scales[i].name, all->objects[o].name)) {
+                limits[o] = scales[i].factor;
+                scales[i].n_steps++;
+            }
+        free(limited);
+    }
+    return limits;
+}
+
 const char **scale_names(const struct dependencies *all, enum scale_of of, size_t *n) {
     struct map seen = MAP_EMPTY;
     struct {
         const char **items;
         size_t count, capacity;
     } names = {0};
+    bool *limited = is_set(of) ? limited_objects(all, of) : NULL;
+    for (size_t o = 0; limited && o < all->n_objects; o++)
+        if (limited[o])
+            *VECTOR_ADD(&names) = all->objects[o].name;
+    free(limited);
     for (size_t o = 0; of == SCALE_HOLDING && o < all->n_objects; o++)
         if (strcmp(all->objects[o].kind, "mutex") == 0 ||
             strcmp(all->objects[o].kind, "rwlock") == 0)
             *VECTOR_ADD(&names) = all->objects[o].name;
-    for (size_t p = 0; of != SCALE_HOLDING && p < all->n_places; p++)
+    for (size_t p = 0; of != SCALE_HOLDING && !is_set(of) && p < all->n_places; p++)
         for (size_t f = 0; f < all->places[p].n_frames; f++) {
             const char *name = all->places[p].frames[f].function;
             uint64_t key = map_mix_text(1, name);
@@ -90,7 +141,8 @@ static struct changes changes_of(const struct dependencies *all, struct scale *s
                               false};
     for (size_t i = 0; i < n; i++) {
         bool holds = scales[i].of == SCALE_HOLDING;
-        for (size_t p = 0; !holds && p < all->n_places; p++)
+        bool at_place = !holds && !is_set(scales[i].of);
+        for (size_t p = 0; at_place && p < all->n_places; p++)
             changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
         for (size_t o = 0; holds && o < all->n_objects; o++)
             changes.of_objects[o * n + i] = object_matches(&all->objects[o], scales[i].name);
@@ -106,6 +158,9 @@ static bool is_kind(const struct dependency_step *step, enum scale_of of) {
         return step->kind == STEP_SLEEP;
     case SCALE_DEVICE:
         return step->kind == STEP_DEVICE;
+    case SET_CAPACITY:
+    case SET_PERMITS:
+        return false;
     default:
         return step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP;
     }
@@ -226,12 +281,13 @@ static void find_parting(struct what_if *what_if, const struct longest_path *pat
 /* ---- all ways ---- */
 
 static void reschedule(struct what_if *what_if, const struct longest_path *path,
-                       struct changes *changes, int cores) {
+                       struct changes *changes, int cores, const double *limits) {
     const struct dependencies *all = path->all;
     what_if->rescheduled_ns = NAN;
     if (!all->has_operations)
         return;
-    struct replayed replayed = replay(all, changed, changes, cores);
+    const struct replay_change change = {changed, changes, cores, limits};
+    struct replayed replayed = replay(all, &change);
     what_if->rescheduled_ns = replayed.end_ns;
     what_if->taken = replayed.taken;
     what_if->reordered = replayed.reordered;
@@ -246,14 +302,17 @@ struct what_if critical_path_predict(const struct dependencies *all, struct scal
     struct what_if what_if = {0};
     forget_steps(&changes);
     struct longest_path path = longest_path_find(all, changed, &changes);
-    what_if.as_recorded_ns = path.length_ns[path.end];
-    reschedule(&what_if, &path, &changes, cores);
+    double *limits = limits_of(all, scales, n);
+    what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];
+    reschedule(&what_if, &path, &changes, cores, limits);
     changes.surely = true;
     struct longest_path surely = longest_path_find(all, changed, &changes);
-    what_if.surely_ns = surely.length_ns[surely.end];
+    what_if.surely_ns = limits ? NAN : surely.length_ns[surely.end];
     longest_path_free(&surely);
     changes.surely = false;
     forget_steps(&changes);
+    free(limits);
+    free(limits_of(all, scales, n));            /* notes what they meet */
     for (uint32_t i = 0; i < all->n_steps; i++) /* whatever was done how often: each counts once */
         changed(all, i, 0, &changes);
     longest_path_free(&path);

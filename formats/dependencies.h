@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-#define DEPENDENCIES_VERSION 2
+#define DEPENDENCIES_VERSION 3
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 
@@ -65,6 +65,14 @@ enum step_operation {
     OPERATION_BOUND,  /* the operand begins without items and has room for `amount`; 0: for all */
     OPERATION_TAKE,   /* a permit or an item */
     OPERATION_GIVE,   /* the same */
+    /* Of a pool (struct dependency_object), `amount` at once. What takes stands behind the locking
+     * of the mutex under which the pool is kept; who replays waits before that. */
+    OPERATION_OWE,    /* takes without waiting: the next ones given are not there for others */
+    OPERATION_PASS,   /* waits until one is there, and leaves it there */
+    OPERATION_LEFT,   /* waits until the pool is closed */
+    OPERATION_CLOSE,  /* from now on nobody waits for it any more */
+    OPERATION_PAUSE,  /* gives the operand back to wait for a condition that pools stand for */
+    OPERATION_RESUME, /* has it back */
     OPERATIONS
 };
 
@@ -98,9 +106,13 @@ struct dependency_place {
     struct dependency_frame *frames;
 };
 
+/* A pool is what a program counts itself, under a mutex: items, room for them, permits. modelgen
+ * has recognised it by who waited. */
 struct dependency_object {
-    char *kind; /* "mutex", "semaphore" */
+    char *kind; /* "mutex", "semaphore"; of a pool "items", "room", "permits" or "level" */
     char *name; /* as a person would say it */
+    bool is_pool;
+    int start; /* of a pool: how many are there at first; below 0: so many are owed */
 };
 
 struct dependency_thread {

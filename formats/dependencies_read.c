@@ -84,10 +84,17 @@ static int read_objects(struct reader *reader, const json_t *json) {
         return -1;
     all->n_objects = json_array_size(json);
     for (size_t o = 0; o < all->n_objects; o++) {
+        const json_t *object = json_array_get(json, o);
+        struct dependency_object *is = &all->objects[o];
         const char *kind, *name;
-        if (json_unpack(json_array_get(json, o), "[s, s]", &kind, &name) != 0)
+        is->is_pool = json_array_size(object) == 3;
+        int status = is->is_pool
+                         ? json_unpack((json_t *)object, "[s, s, i]", &kind, &name, &is->start)
+                         : json_unpack((json_t *)object, "[s, s]", &kind, &name);
+        if (status != 0)
             return -1;
-        all->objects[o] = (struct dependency_object){memory_strdup(kind), memory_strdup(name)};
+        is->kind = memory_strdup(kind);
+        is->name = memory_strdup(name);
     }
     return 0;
 }
@@ -167,6 +174,9 @@ static const char *check_step(const struct dependencies *all, size_t index,
     if (step->operation >= OPERATIONS || !is_index(step->operand, all->n_objects) ||
         (step->operation != OPERATION_NONE && step->operand == DEPENDENCIES_NONE))
         return "a step's operation";
+    bool is_of_pool = step->operation >= OPERATION_OWE && step->operation <= OPERATION_CLOSE;
+    if (is_of_pool && !all->objects[step->operand].is_pool)
+        return "a step's operation on what is no pool";
     if (!is_index(step->cause, index) || !is_index(step->limit, index))
         return "a step that depends on itself or on a later one: a cycle";
     if (step->end_ns < now_ns[step->thread] || !is_time((json_int_t)step->end_ns))

@@ -31,9 +31,13 @@ static json_t *write_places(const struct dependencies *all) {
 
 static json_t *write_objects(const struct dependencies *all) {
     json_t *objects = json_array();
-    for (size_t o = 0; o < all->n_objects; o++)
-        json_array_append_new(objects, json_pack("[o, o]", write_text(all->objects[o].kind),
-                                                 write_text(all->objects[o].name)));
+    for (size_t o = 0; o < all->n_objects; o++) {
+        const struct dependency_object *object = &all->objects[o];
+        json_t *json = json_pack("[o, o]", write_text(object->kind), write_text(object->name));
+        if (object->is_pool)
+            json_array_append_new(json, json_integer(object->start));
+        json_array_append_new(objects, json);
+    }
     return objects;
 }
 

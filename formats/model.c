@@ -289,6 +289,7 @@ void model_free(struct model *model) {
     free(model->build_id);
     free(model->asks_cores);
     free(model->unpredicted);
+    free(model->standstill);
     free(model->machine.wake_latency_ns.values);
     free(model->machine.brief_latency_ns.values);
     free(model->objects);

@@ -477,10 +477,14 @@ struct model {
                               * it; 0: next to nothing */
     double throttled_share;  /* of the traced run's time, for which a quota stopped it, on all cores
                               * together; 0: not at all */
-    double one_core_cpu; /* CPU demands where one core is busy, over those here, which hold where
-                          * machine.busy_cores are; 0: no difference, or not known */
-    char *unpredicted;   /* why no configuration but the recorded one has figures; NULL: they do */
-    char *asks_cores;    /* why the program does other work with other cores; NULL: not known */
+    double one_core_cpu;  /* CPU demands where one core is busy, over those here, which hold where
+                           * machine.busy_cores are; 0: no difference, or not known */
+    double stopped_share; /* of the time in which its threads computed or were stopped outside of
+                           * every recorded call, other than for a disk: they were stopped; 0: it
+                           * does not matter, or is not known */
+    char *unpredicted;    /* why no configuration but the recorded one has figures; NULL: they do */
+    char *standstill;     /* why not even the recorded run can be simulated; NULL: it can */
+    char *asks_cores;     /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;

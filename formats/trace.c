@@ -11,12 +11,15 @@ static void free_texts(char **texts, size_t n) {
     free(texts);
 }
 
+static void free_frame(struct trace_frame *frame) {
+    free(frame->function);
+    free(frame->file);
+    free(frame->module);
+}
+
 static void free_context(struct trace_context *context, bool owns_texts) {
-    for (size_t i = 0; owns_texts && i < context->n_frames; i++) {
-        free(context->frames[i].function);
-        free(context->frames[i].file);
-        free(context->frames[i].module);
-    }
+    for (size_t i = 0; owns_texts && i < context->n_frames; i++)
+        free_frame(&context->frames[i]);
     free(context->frames);
 }
 
@@ -70,6 +73,13 @@ void trace_rename_function(struct trace *trace, struct trace_frame *frame, const
         free(frame->function);
     }
     frame->function = copy;
+}
+
+void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n) {
+    for (size_t i = 0; !trace->texts && i < n; i++)
+        free_frame(&context->frames[i]);
+    context->n_frames -= n;
+    memmove(context->frames, context->frames + n, context->n_frames * sizeof *context->frames);
 }
 
 bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread *b) {

@@ -283,4 +283,7 @@ void trace_free(struct trace *trace);
  * theirs. */
 void trace_rename_function(struct trace *trace, struct trace_frame *frame, const char *name);
 
+/* The chain without its innermost `n` frames; one at least must stay. */
+void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n);
+
 #endif

@@ -13,11 +13,14 @@
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/candidates.h"
 #include "modelgen/dependencies/dependencies.h"
+#include "modelgen/events/call_sites.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
+#include "modelgen/rewrite/entry_functions.h"
+#include "modelgen/sync/monitor_tokens.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -194,6 +197,30 @@ void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struc
     symbol_names_of_lambdas(facts, trace, sample);
 }
 
+static void name_threads(struct trace *trace) {
+    const char **routines = memory_alloc(trace->n_threads, sizeof *routines);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        routines[t] = entry_function_of(trace, t);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        if (!routines[t])
+            continue;
+        free(trace->threads[t].start_routine);
+        trace->threads[t].start_routine = memory_strdup(routines[t]);
+    }
+    free(routines);
+}
+
+void modelgen_name_calls(struct trace *trace) {
+    name_threads(trace);
+    struct trace_context *named = call_sites_without_wrappers(trace);
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        struct trace_context *context = &trace->contexts[c];
+        if (named[c].n_frames > 0)
+            trace_drop_frames(trace, context, context->n_frames - named[c].n_frames);
+    }
+    free(named);
+}
+
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
@@ -249,7 +276,9 @@ void modelgen_compare_one_core(struct model *model, const struct trace *trace,
 }
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
-    notes_add(model, "the recorded run cannot be simulated: %s", reason);
+    free(model->standstill);
+    model->standstill = memory_format("the recorded run cannot be simulated: %s", reason);
+    notes_add(model, "%s", model->standstill);
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {
@@ -288,8 +317,44 @@ void modelgen_list_evidence(FILE *out) {
     evidence_list(out);
 }
 
+/* The last pass that says more about who waits under which mutex. */
+#define LAST_OF_WAITS "queue_capacities"
+
+/* Nothing where no thread waits for a condition, or nothing can be found. */
+static struct token_uses find_token_uses(const struct trace *trace, const struct facts *facts) {
+    struct token_uses uses = {0};
+    struct doubts doubts = {0};
+    struct error unused;
+    const struct modelgen_options options = {.passes = {.stop_after = LAST_OF_WAITS}};
+    const struct input input = {trace, facts, NULL, &options};
+    struct build build = begin(&input, &doubts);
+    struct decision_log decisions = {0};
+    struct decision_log *outer = decision_log_use(&decisions);
+    if (pass_run(&passes, &options.passes, &build, NULL, &unused) == PASS_STOPPED)
+        uses = monitor_tokens_find(&build.log, facts, &build.sections, &build.monitors);
+    decision_log_use(outer);
+    decision_log_free(&decisions);
+    model_free(build.model);
+    passes_end(&build);
+    doubts_free(&doubts);
+    return uses;
+}
+
+static bool has_condition_waits(const struct trace *trace) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            if (trace_is_condition_wait(&trace->threads[t].records[r]))
+                return true;
+    return false;
+}
+
 struct dependencies *modelgen_dependencies(const struct trace *trace, const struct facts *facts) {
-    return dependencies_of_trace(trace, facts);
+    struct token_uses uses = {0};
+    if (has_condition_waits(trace))
+        uses = find_token_uses(trace, facts);
+    struct dependencies *all = dependencies_of_trace(trace, facts, &uses);
+    token_uses_free(&uses);
+    return all;
 }
 
 int modelgen_write_dot(const struct model *model, FILE *out) {

@@ -62,6 +62,11 @@ struct modelgen_options {
  * modelgen_build(). `facts` and `sample` may be NULL. */
 void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample);
 
+/* For people who read a trace: each call is where the program's own code makes it, not inside a
+ * wrapper or the C++ library, and threads of that library begin in the program's function. No model
+ * is to be built of it any more. */
+void modelgen_name_calls(struct trace *trace);
+
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
  * guessed from the trace and a note in the model says so. NULL and `error` when the trace
  * holds nothing to model. The caller owns the model (model_free). The caller simulates it and

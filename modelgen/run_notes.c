@@ -13,6 +13,8 @@
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/events/unrecorded_stops.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/report/external_activity.h"
 #include "modelgen/report/unexplained_time.h"
@@ -95,6 +97,21 @@ static void note_unexplained(const struct sample *sample, double share, struct m
     free(place);
 }
 
+/* How much of their way threads slept for locks of the kernel, more or less. They meet there only
+ * while they run at once, so that what they waited in calls, or for a core, says nothing of it; nor
+ * does what they read from disks, nor one long stop of a thread. */
+static double stopped_share(const struct trace *trace, double cpu_ns) {
+    struct disk_service disks = disk_service_find(trace);
+    double stopped_ns = -disk_service_outside(&disks).read_ns;
+    disk_service_free(&disks);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct unrecorded_stops stops = unrecorded_stops_of(&trace->threads[t]);
+        stopped_ns += stops.ns - stops.longest_ns;
+    }
+    double share = stopped_ns > 0 ? stopped_ns / (stopped_ns + cpu_ns) : 0;
+    return share >= evidence.matters ? share : 0;
+}
+
 void run_notes_explain_time(const struct build *build) {
     const struct trace *trace = build->trace;
     struct model *model = build->model;
@@ -112,6 +129,7 @@ void run_notes_explain_time(const struct build *build) {
                          "blocking calls, too long when the traced run had too few cores");
     if (unexplained > UNEXPLAINED_NOTE * life)
         note_unexplained(build->sample, unexplained / life, model);
+    model->stopped_share = stopped_share(trace, cpu);
     external_activity_tell(trace, cpu, model);
     if (build->n_sources == 0)
         external_activity_tell_handlers(trace, model);

@@ -17,6 +17,8 @@ struct Header {
     bool counts = false;  /* one of them is the function's own, or set before the loop */
     bool is_even = false; /* one of them moves by the same step in each round */
     bool adds = false;    /* ... by what is added to it or taken off it */
+    bool starts_over =
+        false; /* one of them wraps round at its limit, which it never reaches by counting */
     bool told = false; /* one of them is set by what is called, and to nothing but constants here */
     Value limit, start, step;
     std::string limit_text;
@@ -214,7 +216,29 @@ class HeaderReader {
         return (int)(&loop - flow.loops.data());
     }
 
+    /* Is it a side of one of the conditions? */
+    bool is_limit(const Expr &expr) const {
+        const std::string text = expr_display(expr);
+        bool found = false;
+        for (const Expr *condition : header.conditions)
+            for (const Expr &side : condition->children)
+                found |= expr_display(side) == text;
+        return found;
+    }
+
+    /* while (i < n) i = (i + 1) % n */
+    bool wraps(const Assignment &a) const {
+        bool found = false;
+        expr_walk(*a.value, [&](const Expr &part) {
+            found = found ||
+                    (part.kind == ExprKind::Operator && part.text == "%" &&
+                     expr_reads(part.children[0], a.target->text) && is_limit(part.children[1]));
+        });
+        return found;
+    }
+
     void read_step(const Assignment &a) {
+        header.starts_over |= wraps(a);
         bool adds = a.op == "+=" || a.op == "-=";
         header.adds |= adds || expr_reads(*a.value, a.target->text);
         Value step = taint.evaluate(*a.value, f, &a.at);
@@ -434,6 +458,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     if (header.told)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " is told by what is called",
                 0};
+    if (header.starts_over)
+        return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " starts over again", 0};
     return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};
 }
 

@@ -76,6 +76,12 @@ check_words() {
         done)
         [ -z "$missing" ]
         report $? "persik-$command(1) knows every option${missing:+, but not $missing}"
+        tr -s ' \n' '  ' <out >line
+        ! grep -qE '\(([0-9.]+%?[a-z]*\)|as |no end|table|poisson|when|until|found|persik\.|DIR/)' line && grep -q '(default: ' line
+        report $? "and says which values are defaults"
+        sed -n '/^Examples:/,$p' out | grep -vE '^(Examples:|  +.*|)$' >line
+        [ ! -s line ]
+        report $? "none of its examples is wrapped"
     done
     run
     [ $status -eq 2 ] && [ ! -s out ] && grep -q '^Usage: persik' err

@@ -39,7 +39,9 @@ explains_itself() {
 
 # predicts CHANGE REAL-MS PER-CENT: so changed, the program really took so long.
 predicts() {
-    "$persik" what-if -q -i "$recording" --scale "$1" --format csv 2>/dev/null |
+    option=--scale
+    case $1 in *.capacity=* | *.permits=*) option=--set ;; esac
+    "$persik" what-if -q -i "$recording" "$option" "$1" --format csv 2>/dev/null |
         awk -F , -v change="$1" -v real="$2" -v limit="$3" 'NR == 2 {
             error = 100 * ($2 / 1e6 / real - 1)
             printf "%s: predicted %.1f ms, really %.1f ms: %+.1f %%\n", change, $2 / 1e6, real, error
@@ -56,6 +58,13 @@ pipeline_faster() { recorded stages && predicts sleep:second=0.5 1036 4; }
 pipeline_next() { recorded stages && predicts sleep:second=0.2 1033 4; }
 
 credits() { recorded what-if-credits-slow && explains_itself && predicts sleep:send_all=0.1 369.4 3; }
+
+# A limit that the program keeps itself, under a mutex: recorded with 2.
+limits() {
+    recorded what-if-credits && explains_itself && predicts credits.permits=2 383 5 &&
+        predicts credits.permits=1 750 5 && predicts credits.permits=4 199 6 &&
+        predicts credits.permits=8 106 5 && predicts credits.permits=64 104 5
+}
 
 held() {
     recorded what-if-mutex && explains_itself && predicts lock:hot=0.5 336.0 5 &&
@@ -103,7 +112,7 @@ spoilt() {
     report $? "$named is refused in one line, and stays"
 }
 
-make_newer() { printf '\003' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
+make_newer() { printf '\004' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
 make_foreign() { cp "$scratch/barrier_serial/trace.persik" .; }
 make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null; }
 
@@ -116,7 +125,7 @@ report $? "what was kept gives the same answer"
 recording=$scratch/counter
 check "it explains itself" explains_itself
 spoilt "a truncated file" truncated truncate -s -100 dependencies.persik
-spoilt "a newer file" 'format version 3' make_newer
+spoilt "a newer file" 'format version 4' make_newer
 spoilt "a file with a cycle" cycle make_cyclic
 spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"
@@ -131,6 +140,11 @@ check "of three stages the slow one is the path" pipeline_path
 check "with that one at half its time, the first limits" pipeline_faster
 check "beyond that nothing is gained" pipeline_next
 check "a limit on what is under way holds though nobody waited for it" credits
+check "with other limits the program takes what it really took" limits
+check "a limit that nothing has is refused with those there are" refused "credits.mutex" what-if --set credit.permits=4 -i "$scratch/what-if-credits"
+check "a queue that is none is refused" refused "nothing of the kind" what-if --set credits.capacity=4 -i "$scratch/what-if-credits"
+check "no permits at all are refused" refused "from 1 up" what-if --set credits.permits=0 -i "$scratch/what-if-credits"
+check "parties are the model's to change" refused "predict --set" what-if --set meeting.parties=3 -i "$scratch/what-if-credits"
 check "a lock that is held half and a quarter as long" held
 check "a thread that others wait for has its slack, and beyond that it costs" slack
 check "a thread that computes beside is not on the path" decoy

@@ -5,7 +5,7 @@
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 
-documents='README.md CONTRIBUTING.md docs/how-it-works.md docs/glossary.md docs/development.md docs/load.md docs/servers.md docs/critical-path.md docs/report.md docs/answers.md docs/library.md'
+documents='README.md CONTRIBUTING.md docs/how-it-works.md docs/glossary.md docs/development.md docs/load.md docs/servers.md docs/critical-path.md docs/report.md docs/answers.md docs/library.md docs/tutorial.md docs/reading-the-output.md docs/when-not-to-trust.md docs/containers-and-ci.md docs/faq.md docs/wishes.md'
 
 # none FILE: it is empty; else it is what the failure says.
 none() { cat "$1" && [ ! -s "$1" ]; }
@@ -20,7 +20,7 @@ named_in() {
 
 # Names in a document are paths from the top, from modelgen/, or of one folder's files that a table is about.
 is_there() {
-    for folder in . modelgen simulator tracer tracer/probe static-analyzer tests/unit; do
+    for folder in . modelgen simulator tracer tracer/probe static-analyzer tests/unit docs/tutorial; do
         for found in "$root/$folder"/$1; do [ ! -e "$found" ] || return 0; done
     done
     return 1

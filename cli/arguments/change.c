@@ -1,6 +1,5 @@
 #include "cli/arguments/change.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,23 +126,4 @@ void changes_free(struct changes *list) {
     }
     free(list->items);
     *list = (struct changes){0};
-}
-
-/* ---- names ---- */
-
-static bool is_letter(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-bool change_is_named(const char *wanted, const char *name) {
-    size_t length = strlen(wanted);
-    if (length == 0)
-        return false;
-    for (const char *at = strstr(name, wanted); at; at = strstr(at + 1, wanted)) {
-        bool begins = at == name || !is_letter(at[-1]) || !is_letter(*wanted);
-        bool ends = !is_letter(at[length]) || !is_letter(wanted[length - 1]);
-        if (begins && ends)
-            return true;
-    }
-    return false;
 }

@@ -48,8 +48,4 @@ int changes_add_scale(struct changes *list, const char *text, struct error *erro
 int changes_add_set(struct changes *list, const char *text, struct error *error);
 void changes_free(struct changes *list);
 
-/* Does `wanted` stand in the name as whole words, as "parse" and "main.c:12" do in
- * "ns::parse (main.c:12)", but not in "parse_all (domain.c:12)"? */
-bool change_is_named(const char *wanted, const char *name);
-
 #endif

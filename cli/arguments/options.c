@@ -78,7 +78,8 @@ static error_t parse_common(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_option common_list[] = {
-    {"output", 'o', "DIR", 0, "folder of the recording (persik.data, or $PERSIK_DATA)", 90},
+    {"output", 'o', "DIR", 0, "folder of the recording (default: persik.data, or $PERSIK_DATA)",
+     90},
     {"input", 'i', NULL, OPTION_ALIAS, NULL, 90},
     {"quiet", 'q', NULL, 0, "warnings and errors only", 91},
     {"verbose", 'v', NULL, 0, "say what is being done", 91},
@@ -109,7 +110,7 @@ static error_t parse_format(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_option format_list[] = {
-    {"format", KEY_FORMAT, "table|json|csv", 0, "how to print (table)", 80},
+    {"format", KEY_FORMAT, "table|json|csv", 0, "how to print (default: table)", 80},
     {0},
 };
 static const struct argp_child format_children[] = {{&wide_argp, 0, NULL, 0}, {0}};

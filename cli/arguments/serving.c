@@ -29,11 +29,22 @@ enum {
          KEY_READY,                                                                                \
          "CMD",                                                                                    \
          0,                                                                                        \
-         "the server is ready when this shell command exits with 0 (when it listens)",             \
+         "the server is ready when this shell command exits with 0 (default: when it listens)",    \
          4},                                                                                       \
-        {"ready-timeout", KEY_READY_TIMEOUT, "TIME", 0, "until it is ready at most (30s)", 4},     \
-        {"load-timeout", KEY_LOAD_TIMEOUT, "TIME", 0, "until the load ends at most (10min)", 4}, { \
-        "stop-signal", KEY_STOP_SIGNAL, "NAME", 0, "what ends the server (TERM)", 4                \
+        {"ready-timeout",                                                                          \
+         KEY_READY_TIMEOUT,                                                                        \
+         "TIME",                                                                                   \
+         0,                                                                                        \
+         "until it is ready at most (default: 30s)",                                               \
+         4},                                                                                       \
+        {"load-timeout",                                                                           \
+         KEY_LOAD_TIMEOUT,                                                                         \
+         "TIME",                                                                                   \
+         0,                                                                                        \
+         "until the load ends at most (default: 10min)",                                           \
+         4},                                                                                       \
+    {                                                                                              \
+        "stop-signal", KEY_STOP_SIGNAL, "NAME", 0, "what ends the server (default: TERM)", 4       \
     }
 
 static const struct argp_option load_options[] = {OPTIONS_OF_LOADS, {0}};
@@ -41,7 +52,7 @@ static const struct argp_option load_options[] = {OPTIONS_OF_LOADS, {0}};
 static const struct argp_option serving_options[] = {
     OPTIONS_OF_LOADS,
     {"duration", KEY_DURATION, "TIME", 0,
-     "without a load: the server is asked from elsewhere for so long (until Ctrl-C)", 4},
+     "without a load: the server is asked from elsewhere for so long (default: until Ctrl-C)", 4},
     {0}};
 
 static double seconds(const char *option, const char *text) {

@@ -11,7 +11,8 @@
 #include "cli/recording/workspace.h"
 
 static const struct argp_option options_list[] = {
-    {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 1},
+    {"build-dir", KEY_BUILD_DIR, "DIR", 0,
+     "where compile_commands.json is (default: found by itself)", 1},
     {0},
 };
 

@@ -28,7 +28,8 @@ struct bottleneck_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"precision", KEY_PRECISION, "SHARE", 0, "simulate until a gain is known to 0.5% (0.5%)", 2},
+    {"precision", KEY_PRECISION, "SHARE", 0,
+     "simulate until a gain is known to this share (default: 0.5%)", 2},
     {0},
 };
 

@@ -57,9 +57,9 @@ struct build_options {
 
 static const struct argp_option options_list[] = {
     {"max-nodes", KEY_MAX_NODES, "N", 0,
-     "tell nodes apart by what came before them only up to so many (100)", 1},
+     "tell nodes apart by what came before them only up to so many (default: 100)", 1},
     {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
-     "drop code fragments below this share of the run (0.05%)", 1},
+     "drop code fragments below this share of the run (default: 0.05%)", 1},
     {"explain", KEY_EXPLAIN, "NAME", 0,
      "say what the object or the pool is, how persik knows, and which pass decided what on it; a "
      "part of its name, or a function of a hand-made object, will do",

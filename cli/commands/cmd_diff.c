@@ -44,7 +44,8 @@ struct diff_options {
 static const struct argp_option options_list[] = {
     {"markdown", KEY_MARKDOWN, NULL, 0, "print the tables in Markdown, for a pull request", 2},
     {"assert", KEY_ASSERT, "BOUND", 0,
-     "exit 3 unless what is predicted of AFTER keeps it, in per cent of BEFORE: 'run<105%', "
+     "exit 3 unless what is predicted of AFTER keeps it, in per cent of BEFORE, such as "
+     "'run<105%', "
      "'p99<=110%', 'throughput>95%'",
      3},
     {0},

@@ -11,24 +11,27 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/chrome.h"
 #include "cli/report/drawing.h"
+#include "cli/text/demangle.h"
+#include "modelgen/modelgen.h"
 
-enum { KEY_WHAT = 0x7000, KEY_FORMAT };
+enum { KEY_WHAT = 0x7000, KEY_FORMAT, KEY_FROM, KEY_TO };
 
 struct export_options {
     struct common_options common;
     const char *what, *format; /* NULL: not given */
+    struct trace_span span;    /* of the trace; CHROME_ALL: not given */
 };
 
-static int export_chrome(const char *directory, struct error *error);
-static int export_csv(const char *directory, struct error *error);
-static int export_stacks(const char *directory, struct error *error);
-static int export_model_dot(const char *directory, struct error *error);
-static int export_model_json(const char *directory, struct error *error);
+static int export_chrome(const struct export_options *options, struct error *error);
+static int export_csv(const struct export_options *options, struct error *error);
+static int export_stacks(const struct export_options *options, struct error *error);
+static int export_model_dot(const struct export_options *options, struct error *error);
+static int export_model_json(const struct export_options *options, struct error *error);
 
 /* What there is, the default form of each thing first. */
 static const struct exporter {
     const char *what, *format;
-    int (*write)(const char *directory, struct error *error);
+    int (*write)(const struct export_options *options, struct error *error);
 } exporters[] = {
     {"trace", "chrome", export_chrome},  {"trace", "csv", export_csv},
     {"stacks", "folded", export_stacks}, {"model", "json", export_model_json},
@@ -36,17 +39,35 @@ static const struct exporter {
 };
 
 static const struct argp_option options_list[] = {
-    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (trace)", 1},
+    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (default: trace)", 1},
     {"format", KEY_FORMAT, "chrome|csv|folded|json|dot", 0,
      "trace: chrome (for Perfetto) or csv; stacks: folded; model: json or dot", 1},
+    {"from", KEY_FROM, "TIME", 0,
+     "of the trace what lasts beyond that time of the run (default: 0)", 2},
+    {"to", KEY_TO, "TIME", 0, "and begins until then, such as 1.5s (default: the end)", 2},
     {0},
 };
+
+static uint64_t parse_time(const char *option, const char *text) {
+    double time_ns;
+    if (quantity_parse(text, UNIT_TIME, &time_ns) < 0 || time_ns < 0 || time_ns > 1e18)
+        usage_error("%s %s: give a time of the run, such as 1.5s", option, text);
+    return (uint64_t)time_ns;
+}
+
+static void check_span(const struct export_options *options) {
+    bool is_given = options->span.from_ns > 0 || options->span.to_ns < UINT64_MAX;
+    if (is_given && options->what && strcmp(options->what, "trace") != 0)
+        usage_error("--from and --to are of a trace: leave them out, or give --what trace");
+    if (options->span.from_ns > options->span.to_ns)
+        usage_error("--from is after --to: nothing lies between");
+}
 
 static error_t parse_export(int key, char *argument, struct argp_state *state) {
     struct export_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct export_options){0};
+        *options = (struct export_options){.span = CHROME_ALL};
         state->child_inputs[0] = &options->common;
         return 0;
     case KEY_WHAT:
@@ -54,6 +75,15 @@ static error_t parse_export(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_FORMAT:
         options->format = argument;
+        return 0;
+    case KEY_FROM:
+        options->span.from_ns = parse_time("--from", argument);
+        return 0;
+    case KEY_TO:
+        options->span.to_ns = parse_time("--to", argument);
+        return 0;
+    case ARGP_KEY_END:
+        check_span(options);
         return 0;
     case ARGP_KEY_ARG:
         usage_error("export takes no argument '%s': say --what and --format", argument);
@@ -70,6 +100,7 @@ static const struct argp export_argp = {
     .doc = "Prints the trace, the sampled stacks or the model in a form that other tools read.\v"
            "Examples:\n"
            "  persik export > trace.json            # open in https://ui.perfetto.dev\n"
+           "  persik export --from 1.2s --to 1.25s > moment.json\n"
            "  persik export --format csv > calls.csv\n"
            "  persik export --what stacks | flamegraph.pl > flame.svg\n"
            "  persik export --what model --format dot | dot -Tpdf > model.pdf\n",
@@ -78,11 +109,12 @@ static const struct argp export_argp = {
 
 /* ---- the trace ---- */
 
-static int export_chrome(const char *directory, struct error *error) {
-    struct trace *trace = workspace_load_trace(directory, error);
+static int export_chrome(const struct export_options *options, struct error *error) {
+    struct trace *trace = workspace_load_trace(options->common.directory, error);
     if (!trace)
         return -1;
-    chrome_write(trace, stdout);
+    modelgen_name_calls(trace);
+    chrome_write(trace, options->span, stdout);
     trace_free(trace);
     return 0;
 }
@@ -101,28 +133,40 @@ static void print_record(const struct trace *trace, const struct trace_thread *t
     printf(",%d\n", frame ? frame->line : 0);
 }
 
-static int export_csv(const char *directory, struct error *error) {
-    struct trace *trace = workspace_load_trace(directory, error);
+static int export_csv(const struct export_options *options, struct error *error) {
+    struct trace *trace = workspace_load_trace(options->common.directory, error);
     if (!trace)
         return -1;
     puts("thread,start_ns,duration_ns,call,object,value,flags,function,file,line");
     for (size_t i = 0; i < trace->n_threads; i++)
-        for (size_t j = 0; j < trace->threads[i].n_records; j++)
-            print_record(trace, &trace->threads[i], &trace->threads[i].records[j]);
+        for (size_t j = 0; j < trace->threads[i].n_records; j++) {
+            const struct trace_record *record = &trace->threads[i].records[j];
+            if (trace_end_ns(record) >= options->span.from_ns &&
+                record->start_ns <= options->span.to_ns)
+                print_record(trace, &trace->threads[i], record);
+        }
     trace_free(trace);
     return 0;
 }
 
 /* ---- stacks and model ---- */
 
-static int export_stacks(const char *directory, struct error *error) {
-    char *path = workspace_path(directory, WORKSPACE_STACKS);
+static void print_readable(FILE *in) {
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, in) >= 0) {
+        char *readable = demangle_words(line);
+        fputs(readable, stdout);
+        free(readable);
+    }
+    free(line);
+}
+
+static int export_stacks(const struct export_options *options, struct error *error) {
+    char *path = workspace_path(options->common.directory, WORKSPACE_STACKS);
     FILE *in = fopen(path, "r");
     if (in) {
-        char block[BUFSIZ];
-        size_t bytes;
-        while ((bytes = fread(block, 1, sizeof block, in)) > 0)
-            fwrite(block, 1, bytes, stdout);
+        print_readable(in);
         fclose(in);
     }
     int status = in ? 0
@@ -132,8 +176,8 @@ static int export_stacks(const char *directory, struct error *error) {
     return status;
 }
 
-static int export_model_dot(const char *directory, struct error *error) {
-    struct model *model = prediction_load_model(directory, NULL, error);
+static int export_model_dot(const struct export_options *options, struct error *error) {
+    struct model *model = prediction_load_model(options->common.directory, NULL, error);
     if (!model)
         return -1;
     int status = drawing_write_dot(model, NULL, error);
@@ -142,17 +186,17 @@ static int export_model_dot(const char *directory, struct error *error) {
 }
 
 /* The file as it is, once it has been checked. */
-static int export_model_json(const char *directory, struct error *error) {
-    struct model *model = prediction_load_model(directory, NULL, error);
+static int export_model_json(const struct export_options *options, struct error *error) {
+    struct model *model = prediction_load_model(options->common.directory, NULL, error);
     if (!model)
         return -1;
     model_free(model);
-    char *path = workspace_path(directory, WORKSPACE_MODEL);
+    char *path = workspace_path(options->common.directory, WORKSPACE_MODEL);
     json_t *json = json_load_file(path, 0, NULL);
     free(path);
     if (!json)
-        return error_set(error, "%s/%s changed while it was read: try again", directory,
-                         WORKSPACE_MODEL);
+        return error_set(error, "%s/%s changed while it was read: try again",
+                         options->common.directory, WORKSPACE_MODEL);
     table_print_json(json, stdout);
     return 0;
 }
@@ -175,7 +219,7 @@ int command_export(int argc, char **argv) {
                     options.what ? options.what : "anything",
                     options.format ? options.format : "it is");
     struct error error;
-    if (exporter->write(options.common.directory, &error) < 0)
+    if (exporter->write(&options, &error) < 0)
         return command_failed(&error);
     return 0;
 }

@@ -21,7 +21,7 @@ struct graph_options {
 static const struct argp_option options_list[] = {
     {"dot", KEY_DOT, NULL, 0, "print the drawing's Graphviz source", 1},
     {"svg", KEY_SVG, NULL, 0, "print the drawing as SVG", 1},
-    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (default: DIR/model.json)", 2},
     {0},
 };
 

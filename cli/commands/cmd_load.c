@@ -59,36 +59,38 @@ struct options {
 };
 
 static const struct argp_option options_list[] = {
-    {"rate", KEY_RATE, "RATE", 0, "open load: requests are sent at 500/s, whatever the server does",
-     1},
+    {"rate", KEY_RATE, "RATE", 0,
+     "open load: requests are sent at this rate, such as 500/s, whatever the server does", 1},
     {"arrivals", KEY_ARRIVALS, "poisson|constant|recorded:FILE", 0,
-     "gaps between requests, and think times: at random (default), all the same; or the requests' "
-     "times from FILE, seconds a line",
+     "gaps between requests, and think times: at random, all the same; or the requests' "
+     "times from FILE, seconds a line (default: poisson)",
      1},
     {"clients", KEY_CLIENTS, "N", 0, "closed load: each client waits for its answer, thinks, asks",
      2},
-    {"think", KEY_THINK, "TIME", 0, "mean think time of a client (0)", 2},
-    {"duration", KEY_DURATION, "TIME", 0, "measure for so long (10s; without end with --requests)",
-     3},
+    {"think", KEY_THINK, "TIME", 0, "mean think time of a client (default: 0)", 2},
+    {"duration", KEY_DURATION, "TIME", 0,
+     "measure for so long (default: 10s; without end with --requests)", 3},
     {"requests", KEY_REQUESTS, "N", 0, "measure so many requests", 3},
-    {"warmup", KEY_WARM_UP, "TIME", 0, "send for so long before, and do not count it (0)", 3},
-    {"timeout", KEY_TIMEOUT, "TIME", 0, "an answer that takes longer is a failure (30s)", 3},
+    {"warmup", KEY_WARM_UP, "TIME", 0, "send for so long before, and do not count it (default: 0)",
+     3},
+    {"timeout", KEY_TIMEOUT, "TIME", 0, "an answer that takes longer is a failure (default: 30s)",
+     3},
     {"connections", KEY_CONNECTIONS, "N", 0,
-     "at the same time; other requests wait for one (1024, or the number of clients)", 4},
+     "at the same time; other requests wait for one (default: 1024, or the number of clients)", 4},
     {"no-keep-alive", KEY_NO_KEEP_ALIVE, NULL, 0, "each request has a connection of its own", 4},
     {"max-in-flight", KEY_MAX_IN_FLIGHT, "N", 0,
-     "requests that wait or are under way; more are not sent, and counted (10000)", 4},
+     "requests that wait or are under way; more are not sent, and counted (default: 10000)", 4},
     {"urls", KEY_URLS, "FILE", 0,
      "a path (tcp, udp: a text to send) a line, and its weight behind a tab: drawn at random", 5},
     {"send", KEY_SEND, "TEXT", 0, "tcp, udp: what is sent; \\r \\n \\xHH are understood", 5},
-    {"until", KEY_UNTIL, "TEXT", 0, "tcp: with what a reply ends (\\n)", 5},
-    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 6},
+    {"until", KEY_UNTIL, "TEXT", 0, "tcp: with what a reply ends (default: \\n)", 5},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (default: 1)", 6},
     {"remote", KEY_REMOTE, NULL, 0, "the server may be another machine: you may load it", 6},
     {"no-priority", KEY_NO_PRIORITY, NULL, 0, "do not go before other threads (which needs root)",
      6},
     {"histogram", KEY_HISTOGRAM, NULL, 0, "list the quantiles, too", 7},
-    {"assert", KEY_ASSERT, "BOUND", 0, "exit 3 unless it is kept: 'p99<50ms', 'throughput>100/s'",
-     7},
+    {"assert", KEY_ASSERT, "BOUND", 0,
+     "exit 3 unless it is kept, such as 'p99<50ms', 'throughput>100/s'", 7},
     {"quiet", 'q', NULL, 0, "warnings and errors only", 91},
     {0},
 };
@@ -242,9 +244,10 @@ static const struct argp load_argp = {
            "Examples:\n"
            "  persik load --rate 500/s --duration 10s http://127.0.0.1:8080/index.html\n"
            "  persik load --clients 64 --think 10ms --warmup 2s http://127.0.0.1:8080/\n"
-           "  persik load --rate 1000/s --urls paths.txt --format csv http://127.0.0.1:8080\n"
-           "  persik load --rate 2000/s --send 'get k\\r\\n' --until 'END\\r\\n' "
-           "tcp://127.0.0.1:11211\n"
+           "  persik load --rate 1000/s --urls paths.txt --format csv \\\n"
+           "      http://127.0.0.1:8080\n"
+           "  persik load --rate 2000/s --send 'get k\\r\\n' --until 'END\\r\\n' \\\n"
+           "      tcp://127.0.0.1:11211\n"
            "  persik load --rate 100/s --assert 'p99<50ms' http://127.0.0.1:8080/\n",
     .children = children,
 };

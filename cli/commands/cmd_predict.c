@@ -36,10 +36,11 @@ struct predict_options {
 
 static const struct argp_option options_list[] = {
     {"threads", KEY_THREADS, "LIST", 0,
-     "4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (as profiled)", 1},
-    {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
+     "such as 4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (default: as profiled)", 1},
+    {"cores", KEY_CORES, "LIST", 0, "numbers of cores (default: as profiled)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
-     "simulate until the interval is below 1% (1%; of a load without an end 5%)", 2},
+     "simulate until the interval is below this share (default: 1%; of a load without an end 5%)",
+     2},
     {"html", KEY_HTML, "FILE", 0, "write the report of this prediction to FILE, too", 3},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0,
      "with --html: mark the runs that persik validate --measurements wrote to FILE", 3},

@@ -30,7 +30,8 @@ static const struct argp_option options_list[] = {
     OPTION_CATALOG,
     {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
     {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
-    {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 2},
+    {"build-dir", KEY_BUILD_DIR, "DIR", 0,
+     "where compile_commands.json is (default: found by itself)", 2},
     {0},
 };
 
@@ -47,7 +48,8 @@ static const struct argp profile_argp = {
         "  persik profile ./program --threads 4\n"
         "  persik profile --once ./program --threads 4\n"
         "  persik profile --thorough ./program --threads 4\n"
-        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- ./server --threads 4\n"
+        "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- \\\n"
+        "      ./server --threads 4\n"
         "  persik profile --duration 30s ./server --threads 4\n"
         "  persik profile --build-dir build ./server\n",
     .children = record_children,

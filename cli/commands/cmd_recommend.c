@@ -32,14 +32,16 @@ struct recommend_options {
 
 static const struct argp_option options_list[] = {
     {"goal", KEY_GOAL, "BOUND", 0,
-     "what is to be met: 'time<2s', 'p99<50ms', 'throughput>1000/s'; several: all of them", 1},
-    {"rate", KEY_RATE, "RATE", 0, "at which tasks arrive, 800/s: as --arrivals", 1},
+     "what is to be met, such as 'time<2s', 'p99<50ms', 'throughput>1000/s'; several: all of them",
+     1},
+    {"rate", KEY_RATE, "RATE", 0, "at which tasks arrive, such as 800/s: as --arrivals", 1},
     {"threads", KEY_THREADS, "LIST", 0,
-     "numbers of threads to choose from, ascending (" USUAL_THREADS ")", 1},
+     "numbers of threads to choose from, ascending (default: " USUAL_THREADS ")", 1},
     {"cores", KEY_CORES, "LIST", 0,
-     "numbers of cores to choose from, ascending (1 to those of the recording)", 1},
+     "numbers of cores to choose from, ascending (default: 1 to those of the recording)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
-     "simulate until the interval is below 1% (1%; of a load without an end 5%)", 2},
+     "simulate until the interval is below this share (default: 1%; of a load without an end 5%)",
+     2},
     {0},
 };
 

@@ -11,6 +11,7 @@
 #include "cli/report/tally_table.h"
 #include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
+#include "modelgen/modelgen.h"
 
 enum { KEY_HTML = 0x7000, KEY_MEASUREMENTS };
 
@@ -153,6 +154,7 @@ int command_report(int argc, char **argv) {
     struct trace *trace = workspace_load_trace(directory, &error);
     if (!trace)
         return command_failed(&error);
+    modelgen_name_calls(trace);
     const struct html_report report = {.trace = trace};
     int status = 0;
     if (options.html)

@@ -18,7 +18,8 @@ static const struct argp sample_argp = {
            "Examples:\n"
            "  persik sample ./server --threads 4\n"
            "  persik sample --load 'wrk -d 10s http://localhost:8080/' -- ./server -p 8080\n"
-           "  persik sample --rate 500 -- ./server && flamegraph.pl persik.data/stacks.folded\n",
+           "  persik sample --rate 500 -- ./server && \\\n"
+           "      flamegraph.pl persik.data/stacks.folded\n",
     .children = record_children,
 };
 

@@ -30,9 +30,9 @@ struct sensitivity_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"by", KEY_BY, "SHARE", 0, "by how much times and amounts are changed (10%)", 1},
+    {"by", KEY_BY, "SHARE", 0, "by how much times and amounts are changed (default: 10%)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
-     "simulate until a change is known to 0.2% of the running time (0.2%)", 2},
+     "simulate until a change is known to this share of the running time (default: 0.2%)", 2},
     {0},
 };
 

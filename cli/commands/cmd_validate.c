@@ -62,9 +62,10 @@ struct validate_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "LIST", 0, "1,2,4, 1:8, or POOL=LIST,POOL=LIST", 1},
-    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (all allowed)", 1},
-    {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (5)", 1},
+    {"threads", KEY_THREADS, "LIST", 0,
+     "such as 1,2,4, 1:8, or POOL=LIST,POOL=LIST (default: as profiled)", 1},
+    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (default: all allowed)", 1},
+    {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (default: 5)", 1},
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others slow: wait for a moment in which nobody does before each run, and "
      "repeat a run that was slowed all the same",
@@ -76,14 +77,15 @@ static const struct argp_option options_list[] = {
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
-    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
-    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (default: DIR/model.json)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (default: 1)", 2},
     {"partition", KEY_PARTITION, "POOL=RULE", 0, "as in persik predict", 2},
-    {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
+    {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (default: table)", 3},
     {"arrivals", KEY_ARRIVALS, "LIST", 0, "requests per second, for {rate} in the load", 4},
     {"clients", KEY_CLIENTS, "LIST", 0, "numbers for {clients} in the load", 4},
     {"think", KEY_THINK, "TIME", 0,
-     "what the load's clients wait before they ask again, on average (as in the model)", 4},
+     "what the load's clients wait before they ask again, on average (default: as in the model)",
+     4},
     {0},
 };
 
@@ -204,12 +206,16 @@ static const struct argp validate_argp = {
            "thrown away. A server is asked by --load in each, where {rate} and {clients} are "
            "replaced, too, and throughput and response times are compared.\v"
            "Examples:\n"
-           "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
-           "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
-           "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
+           "  persik validate --threads 1,2,4,8 --cores 1,2 -- \\\n"
+           "      ./server --threads {threads}\n"
+           "  persik validate --threads 1,2,4,8 --steady -- \\\n"
+           "      ./server --threads {threads}\n"
+           "  persik validate --threads 1:4 --measurements runs.csv -- \\\n"
+           "      ./server -t{threads}\n"
            "  persik validate --threads 1:4 -- env OMP_NUM_THREADS={threads} ./solver\n"
-           "  persik validate --threads 1,2,4 --arrivals 100,200,400 --load 'persik load --rate "
-           "{rate}/s --duration 10s http://localhost:8080/' -- ./server --threads {threads}\n"
+           "  persik validate --threads 1,2,4 --arrivals 100,200,400 \\\n"
+           "      --load 'persik load --rate {rate}/s --duration 10s http://localhost/' \\\n"
+           "      -- ./server --threads {threads}\n"
            "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
     .children = children,
 };

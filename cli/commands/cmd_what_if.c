@@ -18,7 +18,7 @@
 
 /* ---- options ---- */
 
-enum { KEY_SCALE = 0xc000, KEY_CORES };
+enum { KEY_SCALE = 0xc000, KEY_SET, KEY_CORES };
 
 struct what_if_options {
     struct common_options common;
@@ -30,9 +30,13 @@ struct what_if_options {
 
 static const struct argp_option options_list[] = {
     {"scale", KEY_SCALE, "NAME=FACTOR", 0,
-     "parse=0.5: what parse() and its callees compute takes half; sleep:NAME, io:NAME: what it "
+     "such as parse=0.5: what parse() and its callees compute takes half; sleep:NAME, io:NAME: "
+     "what it "
      "sleeps, or waits for disks; lock:NAME: whatever is done holding the lock; several are made "
      "at once",
+     1},
+    {"set", KEY_SET, "NAME.WHAT=VALUE", 0,
+     "jobs.capacity=64: as if the queue had room for so many; permits of a semaphore; or unlimited",
      1},
     {"cores", KEY_CORES, "N", 0, "on so many cores instead of as many as in the run", 1},
     {0},
@@ -59,6 +63,17 @@ static void add_scale(struct what_if_options *options, const char *argument) {
                     argument);
 }
 
+static void add_set(struct what_if_options *options, const char *argument) {
+    struct error error;
+    if (changes_add_set(&options->changes, argument, &error) != 0)
+        usage_error("%s", error.text);
+    enum change_kind kind = options->changes.items[options->changes.count - 1].kind;
+    if (kind != CHANGE_CAPACITY && kind != CHANGE_PERMITS)
+        usage_error("--set '%s': of a recorded run only capacity and permits can be set: `persik "
+                    "predict --set` asks the model",
+                    argument);
+}
+
 static error_t parse_what_if(int key, char *argument, struct argp_state *state) {
     struct what_if_options *options = state->input;
     switch (key) {
@@ -69,6 +84,9 @@ static error_t parse_what_if(int key, char *argument, struct argp_state *state) 
         return 0;
     case KEY_SCALE:
         add_scale(options, argument);
+        return 0;
+    case KEY_SET:
+        add_set(options, argument);
         return 0;
     case KEY_CORES:
         options->cores = parse_cores(argument);
@@ -99,6 +117,7 @@ static const struct argp what_if_argp = {
            "Examples:\n"
            "  persik what-if --scale 'parse=0.5'\n"
            "  persik what-if --scale 'lock:queue.mutex=0' --scale 'sleep:poll_loop=0.1'\n"
+           "  persik what-if --set 'jobs.capacity=64'\n"
            "  persik what-if --cores 4\n",
     .children = children,
 };
@@ -113,6 +132,10 @@ static enum scale_of scale_of(enum change_kind kind) {
         return SCALE_DEVICE;
     case CHANGE_SLEEP:
         return SCALE_SLEEPS;
+    case CHANGE_CAPACITY:
+        return SET_CAPACITY;
+    case CHANGE_PERMITS:
+        return SET_PERMITS;
     default:
         return SCALE_COMPUTING;
     }
@@ -132,6 +155,8 @@ static const char *const relations[] = {
     [SCALE_SLEEPS] = "sleeps in",
     [SCALE_DEVICE] = "waits for a disk in",
     [SCALE_HOLDING] = "is done under",
+    [SET_CAPACITY] = "is a bounded queue known as",
+    [SET_PERMITS] = "is a semaphore known as",
 };
 
 /* Does each change meet something? -1 and `error`: one does not; what it may have meant. */
@@ -144,8 +169,9 @@ static int check_names(const struct what_if_options *options, const struct depen
         size_t n;
         const char **names = scale_names(all, scale->of, &n);
         char *near = nearest_list(scale->name, names, n);
-        error_set(error, "--scale: nothing was recorded that %s '%s': there are %s",
-                  relations[scale->of], scale->name, near);
+        error_set(error, "%s: nothing was recorded that %s '%s': there %s%s",
+                  options->changes.items[i].text, relations[scale->of], scale->name,
+                  n > 0 ? "are " : "is nothing of the kind", n > 0 ? near : "");
         free(near);
         free(names);
         return -1;
@@ -166,11 +192,13 @@ static double half_width(const struct path_checks *checks, const struct what_if 
                          const struct model_what_if *model) {
     double answer_ns = predicted->rescheduled_ns;
     double own_ns = fabs(checks->rescheduled_ns / checks->traced_ns - 1) * answer_ns;
-    double differs_ns = fabs(predicted->as_recorded_ns - answer_ns);
+    double differs_ns =
+        isfinite(predicted->as_recorded_ns) ? fabs(predicted->as_recorded_ns - answer_ns) : 0;
     double modelled_ns = model->run_ns / model->unchanged_ns * checks->traced_ns;
     if (isfinite(modelled_ns))
         differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
-    double callers_ns = fabs(predicted->surely_ns - predicted->as_recorded_ns);
+    double callers_ns =
+        isfinite(predicted->surely_ns) ? fabs(predicted->surely_ns - predicted->as_recorded_ns) : 0;
     return fmax(own_ns + differs_ns / 2 + callers_ns, PARTED * answer_ns);
 }
 

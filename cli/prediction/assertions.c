@@ -25,7 +25,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 
 static const struct argp_option options_list[] = {
     {"assert", KEY_ASSERT, "BOUND", 0,
-     "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
+     "exit 3 unless every configuration keeps it, such as 'run<5s', 'p99<5ms', 'cpu<90%', "
      "'throughput>100/s'",
      3},
     {0},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/whole_words.h"
 #include "cli/prediction/variation_graph.h"
 #include "cli/text/nearest.h"
 #include "cli/text/quantity.h"
@@ -128,7 +129,7 @@ static struct selection named(const struct selection *all, const char *name) {
         if (strcmp(all->names[i], name) == 0)
             select_one(&found, all->indices[i], all->names[i]);
     for (size_t i = 0, exact = found.count; i < all->count && exact == 0; i++)
-        if (change_is_named(name, all->names[i]))
+        if (whole_words_stand_in(name, all->names[i]))
             select_one(&found, all->indices[i], all->names[i]);
     return found;
 }

@@ -7,7 +7,8 @@
 #include "formats/model.h"
 
 /* Makes the model follow all changes, in their order. Parts whose name is the one given; if there
- * are none, all that have it as whole words (change_is_named). Where no call place is named so,
+ * are none, all that have it as whole words (whole_words_stand_in). Where no call place is named
+ * so,
  * --scale NAME, io: and sleep: are of the pool of that name. Appends what was changed to `parts`.
  *
  * -1 and `error`: a name has nothing to change; the nearest ones that do are listed. */

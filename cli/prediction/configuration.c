@@ -24,8 +24,8 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "N", 0, "one number, or POOL=N,POOL=N (as profiled)", 1},
-    {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
+    {"threads", KEY_THREADS, "N", 0, "one number, or POOL=N,POOL=N (default: as profiled)", 1},
+    {"cores", KEY_CORES, "N", 0, "number of cores (default: as profiled)", 1},
     {0},
 };
 const struct argp configuration_argp = {.options = options_list, .parser = parse};

@@ -116,8 +116,20 @@ void prediction_configure(const struct prediction *prediction, struct sim_config
     config->cpu_factor = prediction->cpu_factor;
 }
 
-static char *refuse_busier(const struct model *model, const struct prediction *prediction) {
-    double busy = busy_cores_of(prediction), recorded = model->machine.busy_cores;
+/* Threads meet at the kernel's locks only where more than one core is busy. */
+static char *refuse_stopped(const struct model *model, double busy) {
+    double recorded = model->machine.busy_cores;
+    if (model->stopped_share == 0 || !(busy > BUSIER * fmax(recorded, 1)))
+        return NULL;
+    return memory_format("%.2g cores would be busy, and in the recorded run %.2g were: threads "
+                         "were stopped for %.0f %% of their way outside of every recorded call, as "
+                         "by locks of the kernel; how long that takes where more cores are busy is "
+                         "not known",
+                         busy, recorded, 100 * model->stopped_share);
+}
+
+static char *refuse_busier(const struct model *model, double busy) {
+    double recorded = model->machine.busy_cores;
     if (model->one_core_cpu == 0 || !(busy > BUSIER * recorded))
         return NULL;
     return memory_format("%.2g cores would be busy, and in the recorded run %.2g were: these cost "
@@ -138,7 +150,9 @@ static char *refuse_configuration(const struct model *model, const int *own_thre
 /* What speaks against the result, which came to no standstill; NULL: nothing. */
 static char *refuse_result(const struct model *model, const struct prediction *prediction) {
     char *reason = refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
-    reason = reason ? reason : refuse_busier(model, prediction);
+    double busy = busy_cores_of(prediction);
+    reason = reason ? reason : refuse_stopped(model, busy);
+    reason = reason ? reason : refuse_busier(model, busy);
     const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
     return reason ? reason : uncertainty_refuse(model, &uncertainty);
 }

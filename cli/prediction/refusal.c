@@ -19,6 +19,8 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                        int cores) {
     bool is_own = cores == model->machine.cores &&
                   memcmp(pool_threads, own_threads, model->n_pools * sizeof *own_threads) == 0;
+    if (model->standstill && *model->standstill) /* luck does not make the others right */
+        return memory_strdup(model->standstill);
     if (model->unpredicted && *model->unpredicted && !is_own)
         return memory_strdup(model->unpredicted);
     if (model->asks_cores && *model->asks_cores && cores != model->machine.cores)

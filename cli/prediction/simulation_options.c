@@ -29,32 +29,39 @@ static const struct argp_option options_list[] = {
      "first come, first served), fixed (a total split equally) or perthread (each does all)",
      1},
     {"arrivals", KEY_ARRIVALS, "RATES", 0,
-     "open load: tasks arrive at 500/s; or 100/s,200/s, or 100/s:1000/s:100/s", 1},
+     "open load: at which rates tasks arrive, such as 500/s, 100/s,200/s or 100/s:1000/s:100/s", 1},
     {"arrivals-kind", KEY_ARRIVALS_KIND, "KIND", 0,
      "poisson: at random, constant, or recorded: with the recorded times between them, in their "
-     "order (poisson)",
+     "order (default: poisson)",
      1},
     {"requests", KEY_REQUESTS, "N", 0,
-     "with --arrivals: so many arrive, from an idle server on; the run ends when all are done (no "
-     "end: what it settles to)",
+     "with --arrivals: so many arrive, from an idle server on; the run ends when all are done "
+     "(default: no end, what it settles to)",
      1},
     {"clients", KEY_CLIENTS, "LIST", 0,
      "closed load: so many clients, of whom each waits for its reply before it asks again", 1},
-    {"think", KEY_THINK, "TIME", 0, "what a client waits in between, on average (as in the model)",
-     1},
+    {"think", KEY_THINK, "TIME", 0,
+     "what a client waits in between, on average (default: as in the model)", 1},
     {"scale", KEY_SCALE, "NAME=FACTOR", 0,
-     "as if that took so many times as long: parse=0.5 what is computed from calls in parse on, "
-     "lock:NAME while that lock is held, io:NAME and sleep:NAME waiting at calls, disk:NAME its "
+     "as if that took so many times as long, such as parse=0.5: what is computed from calls in "
+     "parse on; lock:NAME while that lock is held, io:NAME and sleep:NAME waiting at calls, "
+     "disk:NAME its "
      "requests",
      1},
     {"set", KEY_SET, "NAME.WHAT=VALUE", 0,
-     "as if jobs.capacity=64; permits, parties, servers, service=2ms, delay=5ms", 1},
+     "as if that were so, such as jobs.capacity=64; also permits, parties, servers, service=2ms, "
+     "delay=5ms",
+     1},
     {"horizon", KEY_HORIZON, "TIME", 0,
-     "end each simulated run after 60s (when all is done, or has settled)", 2},
-    {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
-    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
-    {"workers", KEY_WORKERS, "N", 0, "threads to simulate with; the figures do not change (1)", 2},
-    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
+     "end each simulated run after that time, such as 60s (default: when all is done, or has "
+     "settled)",
+     2},
+    {"warmup", KEY_WARMUP, "TIME", 0,
+     "leave the beginning out of the figures, such as 5s (default: 0s)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (default: 1)", 2},
+    {"workers", KEY_WORKERS, "N", 0,
+     "threads to simulate with; the figures do not change (default: 1)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (default: DIR/model.json)", 2},
     {0},
 };
 

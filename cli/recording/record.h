@@ -47,13 +47,12 @@ enum {
 };
 
 #define OPTION_RATE                                                                                \
-    { "rate", KEY_RATE, "HZ", 0, "stack samples per second (100)", 1 }
+    { "rate", KEY_RATE, "HZ", 0, "stack samples per second (default: 100)", 1 }
 #define OPTION_PLAIN_RUNS                                                                          \
     {                                                                                              \
         "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
-            "so many runs without probes, which tell what the probes cost (at most 1; thorough: "  \
-            "2 "                                                                                   \
-            "to 9)",                                                                               \
+            "so many runs without probes, which tell what the probes cost (default: at most 1, "   \
+            "with --thorough 2 to 9)",                                                             \
             1                                                                                      \
     }
 #define OPTION_ONCE                                                                                \

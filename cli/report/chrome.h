@@ -1,5 +1,6 @@
-/* A trace in the Trace Event Format, for Perfetto and chrome://tracing: one track per thread with
- * its calls, one per core with who ran on it. */
+/* The trace as Chrome's JSON events, for Perfetto: one track per thread with its calls, and one per
+ * core with the threads that ran there. A call says on which object it was, where, and for whom; an
+ * arrow leads from who woke a thread to where this then ran. */
 #ifndef PERSIK_CLI_REPORT_CHROME_H
 #define PERSIK_CLI_REPORT_CHROME_H
 
@@ -7,7 +8,10 @@
 
 #include "formats/trace.h"
 
-/* Instantaneous calls (no duration) are left out: they would be invisible. */
-void chrome_write(const struct trace *trace, FILE *out);
+/* Of the whole trace. */
+#define CHROME_ALL ((struct trace_span){0, UINT64_MAX})
+
+/* Calls that took no time are left out, and so is what ended before or began after `span`. */
+void chrome_write(const struct trace *trace, struct trace_span span, FILE *out);
 
 #endif

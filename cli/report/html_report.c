@@ -13,6 +13,7 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/html_sections.h"
 #include "html/page.h"
+#include "modelgen/modelgen.h"
 
 static int cannot_write(const char *path, const char *why, struct error *error) {
     return error_set(error, "cannot write %s: %s: name another file", path, why);
@@ -92,6 +93,8 @@ int html_report_of(const char *path, const char *directory, const char *measurem
     if (!report.trace && directory && workspace_has(directory, WORKSPACE_TRACE)) {
         trace = workspace_load_trace(directory, error);
         status = trace ? 0 : -1;
+        if (trace)
+            modelgen_name_calls(trace);
         report.trace = trace;
     }
     report.measurements = measurements ? &runs : NULL;

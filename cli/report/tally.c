@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "cli/report/site_name.h"
 
 static struct tally_row *find_row(struct tally *tally, struct map *rows, uint64_t key,
                                   const struct trace_record *record) {
@@ -35,10 +36,6 @@ static uint64_t site_key(const struct trace *trace, const struct trace_record *r
     return map_mix(map_mix_text(key, frame->module ? frame->module : ""), frame->offset);
 }
 
-static int is_shared_object(enum api_object object) {
-    return object != ON_NONE && object != ON_THREAD && object != ON_FILE && object != ON_SOCKET;
-}
-
 struct tally tally_objects(const struct trace *trace) {
     struct tally tally = {0};
     struct map rows = MAP_EMPTY;
@@ -46,7 +43,7 @@ struct tally tally_objects(const struct trace *trace) {
         const struct trace_thread *thread = &trace->threads[i];
         for (size_t j = 0; j < thread->n_records; j++) {
             const struct trace_record *record = &thread->records[j];
-            if (!is_shared_object(api_catalog[record->api].object))
+            if (!site_is_shared_object((enum api)record->api))
                 continue;
             struct tally_row *row = find_row(&tally, &rows, object_key(record), record);
             row->object = record->object;

@@ -3,42 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/path.h"
-
-/* "worker (bank.c:40)", freed by the caller. */
-static char *describe_site(const struct trace *trace, uint32_t context) {
-    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
-        return memory_strdup("?");
-    const struct trace_frame *frame = &trace->contexts[context].frames[0];
-    if (!frame->file || frame->line == 0)
-        return memory_format("%s (%s)", frame->function ? frame->function : "?",
-                             frame->module ? frame->module : "?");
-    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
-}
-
-static const char *object_kind(enum api api) {
-    switch (api_catalog[api].object) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_SPIN:
-        return "spin";
-    case ON_ONCE:
-        return "once";
-    case ON_QUEUE:
-        return "queue";
-    default:
-        return "other";
-    }
-}
+#include "cli/report/site_name.h"
 
 static const char *api_name(enum api api) {
     return api_catalog[api].name;
@@ -68,9 +33,9 @@ struct table *tally_table(const struct trace *trace, struct tally *tally, enum t
     TABLE_SPARE(table, "operations", "calls");
     for (size_t i = 0; i < tally->count && i < limit; i++) {
         const struct tally_row *row = &tally->items[i];
-        char *site = describe_site(trace, row->context);
+        char *site = site_name(trace, row->context);
         table_add_text(table, site);
-        table_add_text(table, sites ? api_name(row->api) : object_kind(row->api));
+        table_add_text(table, sites ? api_name(row->api) : site_object_kind(row->api));
         table_add_integer(table, (long)row->operations);
         table_add_integer(table, (long)row->waits);
         table_add_number(table, (double)row->wait_ns, UNIT_TIME);

@@ -19,7 +19,8 @@ static error_t parse_wide(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_option wide_list[] = {
-    {"wide", KEY_WIDE, NULL, 0, "all columns and whole names, however wide (80 columns)", 81},
+    {"wide", KEY_WIDE, NULL, 0, "all columns and whole names, however wide (default: 80 columns)",
+     81},
     {0},
 };
 const struct argp wide_argp = {.options = wide_list, .parser = parse_wide};

@@ -120,6 +120,11 @@ bool disk_service_has_places(const struct disk_service *disks) {
     return false;
 }
 
+static bool is_read(const struct trace_block *block) {
+    return block->kind == BLOCK_READ || block->kind == BLOCK_READAHEAD ||
+           block->kind == BLOCK_METADATA;
+}
+
 struct disk_service_outside disk_service_outside(const struct disk_service *disks) {
     struct disk_service_outside outside = {0};
     for (size_t t = 0; t < disks->trace->n_threads; t++) {
@@ -135,6 +140,8 @@ struct disk_service_outside disk_service_outside(const struct disk_service *disk
                 continue;
             outside.requests++;
             outside.bytes += block->bytes;
+            if (is_read(block) && block->completed_ns > block->queued_ns)
+                outside.read_ns += (double)(block->completed_ns - block->queued_ns);
         }
     }
     return outside;

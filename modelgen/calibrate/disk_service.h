@@ -49,6 +49,7 @@ bool disk_service_has_places(const struct disk_service *disks);
 struct disk_service_outside {
     size_t requests;
     double bytes;
+    double read_ns; /* as long a thread may have waited for what was read; all threads together */
 };
 struct disk_service_outside disk_service_outside(const struct disk_service *disks);
 

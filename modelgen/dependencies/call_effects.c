@@ -1,6 +1,7 @@
 #include "modelgen/dependencies/call_effects.h"
 
 #include "base/memory.h"
+#include "modelgen/dependencies/pool_steps.h"
 
 static bool succeeded(const struct trace_record *record) {
     return !(record->flags & (TRACE_FAILED | TRACE_UNFINISHED));
@@ -248,10 +249,12 @@ void call_effects_begin(struct run_state *run, uint32_t thread, const struct tra
                         uint32_t index) {
     struct thread_run *is = &run->threads[thread];
     struct sync_object *object = run_state_object(run, index);
-    if (object && trace_is_condition_wait(record))
+    if (object && trace_is_condition_wait(record)) {
         is->mutex = mutex_of_wait(run, is, record);
-    else if (object && trace_op(record) == OP_INIT)
+        is->is_paused = pool_steps_explain(run, thread, is->at.record);
+    } else if (object && trace_op(record) == OP_INIT) {
         sync_object_begin(object, record->value);
+    }
 }
 
 void call_effects_tell(const struct run_state *run, uint32_t thread,
@@ -265,6 +268,9 @@ void call_effects_tell(const struct run_state *run, uint32_t thread,
     if (object && trace_is_condition_wait(record)) {
         step->operand = is->mutex;
         operation = is->mutex == DEPENDENCIES_NONE ? OPERATION_NONE
+                    : record->duration_ns == 0     ? OPERATION_NONE /* back at once */
+                    : is->is_paused && returns     ? OPERATION_RESUME
+                    : is->is_paused                ? OPERATION_PAUSE
                     : returns                      ? OPERATION_LOCK
                                                    : OPERATION_WAIT;
     } else if (object && succeeded(record)) {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/dependencies/call_effects.h"
 #include "modelgen/dependencies/names.h"
+#include "modelgen/dependencies/pool_steps.h"
 #include "modelgen/dependencies/run_state.h"
 #include "modelgen/dependencies/wait_cause.h"
 
@@ -126,6 +127,9 @@ static void make_call(struct run_state *run, uint32_t thread, uint64_t now_ns) {
     }
     uint32_t ended = step_log_end(&run->log, step, now_ns);
     call_effects_give(run, thread, record, is->object, ended);
+    pool_steps_add(run, thread, false, now_ns);
+    if (is_done)
+        pool_steps_add(run, thread, true, now_ns);
 }
 
 /* Is it certain that the thread waited in the call until now? */
@@ -148,6 +152,7 @@ static void return_from_call(struct run_state *run, uint32_t thread, uint64_t no
     step.limit = limit.step == step.cause ? DEPENDENCIES_NONE : limit.step;
     step.limit_kind = (uint8_t)(step.limit == DEPENDENCIES_NONE ? LINK_NONE : limit.link);
     step_log_end(&run->log, step, now_ns);
+    pool_steps_add(run, thread, true, now_ns);
 }
 
 /* ---- the run ---- */
@@ -201,8 +206,11 @@ static void run_through(struct run_state *run) {
     free(queue.threads);
 }
 
-static struct run_state start(const struct trace *trace) {
-    struct run_state run = {.trace = trace, .devices = device_waits_of(trace), .sender = NO_GIVER};
+static struct run_state start(const struct trace *trace, const struct token_uses *uses) {
+    struct run_state run = {
+        .trace = trace, .uses = uses, .devices = device_waits_of(trace), .sender = NO_GIVER};
+    for (size_t p = 0; uses && p < uses->pools.count; p++)
+        sync_states_pool(&run.sync, &uses->pools.items[p]);
     run.threads = memory_alloc(trace->n_threads, sizeof *run.threads);
     for (size_t t = 0; t < trace->n_threads; t++) {
         run.threads[t] = (struct thread_run){.at = thread_moments_of(&trace->threads[t]),
@@ -214,8 +222,9 @@ static struct run_state start(const struct trace *trace) {
     return run;
 }
 
-struct dependencies *dependencies_of_trace(const struct trace *trace, const struct facts *facts) {
-    struct run_state run = start(trace);
+struct dependencies *dependencies_of_trace(const struct trace *trace, const struct facts *facts,
+                                           const struct token_uses *uses) {
+    struct run_state run = start(trace, uses);
     run_through(&run);
     struct dependencies *all = memory_alloc(1, sizeof *all);
     *all = (struct dependencies){.start_real_ns = trace->meta.start_real_ns,

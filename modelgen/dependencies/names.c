@@ -65,6 +65,11 @@ static char *tell_apart(struct map *seen, char *name, enum api_object on) {
     return numbered;
 }
 
+static struct dependency_object pool_object(const struct token_pool *pool) {
+    return (struct dependency_object){memory_strdup(pool->kind), memory_strdup(pool->name), true,
+                                      pool->start};
+}
+
 void names_fill(struct dependencies *all, const struct trace *trace, const struct facts *facts,
                 const struct sync_states *states) {
     struct trace view = *trace; /* in which wrappers are no places */
@@ -78,8 +83,13 @@ void names_fill(struct dependencies *all, const struct trace *trace, const struc
     all->objects = memory_alloc(all->n_objects, sizeof *all->objects);
     for (size_t o = 0; o < all->n_objects; o++) {
         const struct sync_object *object = &states->objects.items[o];
+        if (object->pool) {
+            all->objects[o] = pool_object(object->pool);
+            continue;
+        }
         char *name = tell_apart(&seen, name_of(&view, facts, object), object->on);
-        all->objects[o] = (struct dependency_object){memory_strdup(kind_of(object->on)), name};
+        all->objects[o] =
+            (struct dependency_object){.kind = memory_strdup(kind_of(object->on)), .name = name};
     }
     map_free(&seen);
     free(view.contexts);

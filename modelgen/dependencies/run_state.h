@@ -6,6 +6,7 @@
 #include "modelgen/dependencies/step_log.h"
 #include "modelgen/dependencies/sync_state.h"
 #include "modelgen/dependencies/thread_moments.h"
+#include "modelgen/dependencies/token_uses.h"
 
 enum { HELD_LOCKS = 16 }; /* more at a time are not told apart */
 
@@ -13,8 +14,10 @@ struct thread_run {
     struct thread_moments at;
     bool has_begun;
     bool is_signalled; /* in this wait for a condition: from then on it is for the mutex */
+    bool is_paused;    /* that wait is one that pools stand for */
     uint32_t mutex;    /* of the wait for a condition that it is in; DEPENDENCIES_NONE: not known */
     uint32_t object;   /* of the call that it is in */
+    size_t next_use;   /* of pools */
     size_t n_held;
     uint32_t held[HELD_LOCKS]; /* locks that it holds, the innermost last */
 };
@@ -23,6 +26,7 @@ struct run_state {
     const struct trace *trace;
     struct step_log log;
     struct sync_states sync;
+    const struct token_uses *uses; /* its pools are the first objects; NULL: none is known */
     struct device_waits devices;
     struct thread_run *threads; /* one for each of the trace's */
     struct giver *cores;        /* per core: who left it last */

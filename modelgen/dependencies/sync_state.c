@@ -31,6 +31,25 @@ uint32_t sync_states_find(struct sync_states *states, enum api_object on, uint64
     return (uint32_t)index;
 }
 
+uint32_t sync_states_pool(struct sync_states *states, const struct token_pool *pool) {
+    *VECTOR_ADD(&states->objects) = (struct sync_object){.pool = pool,
+                                                         .on = ON_NONE,
+                                                         .context = TRACE_NO_CONTEXT,
+                                                         .release = NO_GIVER,
+                                                         .write = NO_GIVER,
+                                                         .signal = NO_GIVER,
+                                                         .opened = NO_GIVER,
+                                                         .doer = NO_GIVER,
+                                                         .closed = NO_GIVER,
+                                                         .gate = DEPENDENCIES_NONE};
+    size_t index = states->objects.count - 1;
+    struct sync_object *object = &states->objects.items[index];
+    object->owed = pool->start < 0 ? (size_t)-pool->start : 0;
+    for (int i = 0; i < pool->start; i++)
+        tokens_give(&object->given, NO_GIVER);
+    return (uint32_t)index;
+}
+
 uint32_t sync_states_index(struct sync_states *states, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     bool has_object = info->object != ON_NONE && info->object != ON_THREAD &&

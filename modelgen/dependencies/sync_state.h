@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "formats/dependencies.h"
 #include "formats/trace.h"
+#include "modelgen/dependencies/token_uses.h"
 
 /* A step of a thread on which others depend. {0, DEPENDENCIES_NONE}: none. */
 struct giver {
@@ -22,6 +23,9 @@ struct tokens {
 };
 
 struct sync_object {
+    const struct token_pool *pool; /* that this is; NULL: none. Has `counts`, `given`, `release` */
+    size_t owed;                   /* of a pool: of those given next, so many are not there */
+    struct giver closed;           /* of a pool: by this one; NO_GIVER: not yet */
     enum api_object on;
     uint64_t address;
     uint32_t context;     /* of a call on it, which names it */
@@ -49,6 +53,9 @@ struct sync_states {
         size_t count, capacity;
     } objects;
 };
+
+/* Adds an object that no call is on, and gives its index. */
+uint32_t sync_states_pool(struct sync_states *states, const struct token_pool *pool);
 
 /* Index of the object that the call is on; DEPENDENCIES_NONE: on none. */
 uint32_t sync_states_index(struct sync_states *states, const struct trace_record *record);

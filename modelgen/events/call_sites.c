@@ -1,6 +1,5 @@
 #include "modelgen/events/call_sites.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 /* What is known of a function that makes a call of the catalog itself: one, or, for the same
  * object, an attempt and what follows it when that failed. */
 struct maker {
+    size_t whole; /* index of the maker that this one is; its own, if no other */
     struct made_call {
         uint64_t place; /* 0: none */
         int api;
@@ -27,6 +27,8 @@ struct maker {
 struct maker_list {
     struct maker *items;
     size_t count, capacity;
+    struct map of;     /* key of a function, or of an address in one without a symbol -> index */
+    struct map callee; /* key of a place -> index of what it calls */
 };
 
 static uint64_t function_key(const struct trace_frame *frame) {
@@ -84,36 +86,67 @@ static void note_call(struct maker *maker, const struct trace_context *calls, in
     }
 }
 
+/* Without a symbol a frame is named by its address. */
+static bool is_named(const struct trace_frame *frame) {
+    return strncmp(frame->function, "0x", 2) != 0;
+}
+
+static size_t whole_maker(const struct maker_list *makers, size_t index) {
+    while (makers->items[index].whole != index)
+        index = makers->items[index].whole;
+    return index;
+}
+
+static size_t find_maker(struct maker_list *makers, const struct trace_frame *frame) {
+    int index = map_get(&makers->of, function_key(frame), -1);
+    if (index >= 0)
+        return whole_maker(makers, (size_t)index);
+    size_t added = makers->count;
+    map_put(&makers->of, function_key(frame), (int)added);
+    *VECTOR_ADD(makers) = (struct maker){.whole = added};
+    return added;
+}
+
+/* Which addresses are of one function no symbol tells, but one place calls one function: what is
+ * called from there is its. */
+static void join_by_caller(struct maker_list *makers, const struct trace_context *calls) {
+    size_t index = find_maker(makers, &calls->frames[0]);
+    if (calls->n_frames < 2 || is_named(&calls->frames[0]))
+        return;
+    uint64_t caller = place_key(&calls->frames[1]);
+    int known = map_get(&makers->callee, caller, -1);
+    if (known < 0)
+        map_put(&makers->callee, caller, (int)index);
+    else
+        makers->items[index].whole = whole_maker(makers, (size_t)known);
+}
+
+static bool is_wrapper(const struct maker *maker) {
+    return !maker->differs && maker->n_callers >= CALLERS;
+}
+
 /* Takes one level of wrappers away; false when there was none. */
 static bool skip_level(const struct trace *trace, const int *apis, struct trace_context *contexts) {
-    struct map maker_of = MAP_EMPTY;
-    struct maker_list makers = {0};
-    for (size_t c = 0; c < trace->n_contexts; c++) {
-        if (apis[c] == NO_API || contexts[c].n_frames == 0)
-            continue;
-        const struct trace_frame *frame = &contexts[c].frames[0];
-        int index = map_get(&maker_of, function_key(frame), -1);
-        if (index < 0) {
-            index = (int)makers.count;
-            map_put(&maker_of, function_key(frame), index);
-            *VECTOR_ADD(&makers) = (struct maker){0};
-        }
-        assert(makers.items); /* the map knows only what is in the list */
-        note_call(&makers.items[index], &contexts[c], apis[c]);
-    }
+    struct maker_list makers = {.of = MAP_EMPTY, .callee = MAP_EMPTY};
     bool found = false;
+    for (size_t c = 0; c < trace->n_contexts; c++)
+        if (apis[c] != NO_API && contexts[c].n_frames > 0)
+            join_by_caller(&makers, &contexts[c]);
+    for (size_t c = 0; c < trace->n_contexts; c++)
+        if (apis[c] != NO_API && contexts[c].n_frames > 0)
+            note_call(&makers.items[find_maker(&makers, &contexts[c].frames[0])], &contexts[c],
+                      apis[c]);
     for (size_t c = 0; c < trace->n_contexts; c++) {
-        if (apis[c] == NO_API || contexts[c].n_frames == 0)
-            continue;
-        int index = map_get(&maker_of, function_key(&contexts[c].frames[0]), -1);
-        if (makers.items[index].differs || makers.items[index].n_callers < CALLERS)
+        if (apis[c] == NO_API || contexts[c].n_frames == 0 ||
+            !is_wrapper(&makers.items[find_maker(&makers, &contexts[c].frames[0])]))
             continue;
         contexts[c].frames++;
         contexts[c].n_frames--;
         found = true;
     }
+    map_free(&makers.of);
+    map_free(&makers.callee);
     free(makers.items);
-    map_free(&maker_of);
     return found;
 }
 

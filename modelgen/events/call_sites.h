@@ -3,7 +3,8 @@
  * around it.
  *
  * A wrapper makes one such call, at one line, for callers at several places: it locks but never
- * unlocks. All of the C++ standard library is one: std::mutex::lock() and what it is made of. */
+ * unlocks. Where no symbol tells the functions, all that is called from one place is one function.
+ * All of the C++ standard library is a wrapper: std::mutex::lock() and what it is made of. */
 #ifndef PERSIK_MODELGEN_EVENTS_CALL_SITES_H
 #define PERSIK_MODELGEN_EVENTS_CALL_SITES_H
 

@@ -405,6 +405,11 @@ uint64_t section_passed_ns(const struct sections *sections, const struct section
     return sections->waits[section->first_wait + section->n_waits - 1].end_ns;
 }
 
+bool section_wait_timed_out(const struct trace *trace, const struct section *section,
+                            const struct section_wait *wait) {
+    return trace->threads[section->thread].records[wait->record].flags & TRACE_TIMEDOUT;
+}
+
 int sections_first_like(const struct sections *sections, int object) {
     return sections->objects[object].class_id;
 }

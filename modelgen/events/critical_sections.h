@@ -25,6 +25,10 @@ int sections_object(const struct sections *sections, const struct trace_record *
 /* When the section's thread went on: after its last wait. */
 uint64_t section_passed_ns(const struct sections *sections, const struct section *section);
 
+/* Did nothing but its time limit end the section's wait? Then it was a sleep. */
+bool section_wait_timed_out(const struct trace *trace, const struct section *section,
+                            const struct section_wait *wait);
+
 /* The sections, by index, of the mutex and of those that it stands for. */
 const size_t *sections_of(const struct sections *sections, int mutex, size_t *n);
 

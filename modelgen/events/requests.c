@@ -529,13 +529,21 @@ static bool reads(const struct trace_record *record) {
     return trace_op(record) == OP_RECEIVE || trace_op(record) == OP_READ;
 }
 
-/* A wait for what comes from outside: also the reading call in which the thread slept. */
+/* Nothing more will come: the other side has ended the connection, before or while this was asked.
+ */
+static bool reads_the_end(const struct trace_record *record) {
+    return record->value == 0 && !(record->flags & TRACE_FAILED);
+}
+
+/* A wait for what comes from outside: also the reading call in which the thread slept, or would
+ * have slept if the other side had taken longer to end the connection. */
 static bool is_wait(const struct finder *finder, struct request_event event) {
     const struct trace_record *record = record_of(finder, event);
     enum api_op op = trace_op(record);
     return op == OP_ACCEPT || op == OP_POLL ||
            (reads(record) && source_of_read(finder, event) >= 0 &&
-            (record->flags & TRACE_UNFINISHED || woken_in(finder, event) > 0));
+            (record->flags & TRACE_UNFINISHED || reads_the_end(record) ||
+             woken_in(finder, event) > 0));
 }
 
 /* The connections of a loop that never got a request are those of loops like it. -1: no source. */

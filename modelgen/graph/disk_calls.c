@@ -26,6 +26,12 @@ static int compare_calls(const void *left, const void *right) {
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+/* Caches are for what is read; what writes has the times of its stages (modelgen/lower), also where
+ * the requests are the kernel's, so that the call itself has none. */
+static bool has_times(const struct step_time *time) {
+    return time->stage > 0 || time->service_ns > 0;
+}
+
 static struct recorded_calls find_calls(const struct peg_builder *builder) {
     const struct peg_input *in = builder->in;
     struct recorded_calls calls = {0};
@@ -33,7 +39,7 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
         const struct stream *stream = &in->streams->streams[t];
         for (size_t s = 0; s < stream->n_steps; s++) {
             const struct step *step = &stream->steps[s];
-            if (step->kind != NODE_IO || step->time.disk == MODEL_NONE)
+            if (step->kind != NODE_IO || step->time.disk == MODEL_NONE || has_times(&step->time))
                 continue;
             *VECTOR_ADD(&calls) = (struct recorded_call){
                 builder->node_of[t][s], step->start_ns, t,
@@ -43,7 +49,6 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
     return calls;
 }
 
-/* Caches are for what is read; what writes has the times of its stages (modelgen/lower). */
 static bool only_reads(const struct disk_service *disks, const struct recorded_call *call) {
     for (size_t i = 0; i < call->requests.n; i++)
         if (disks->trace->blocks[call->requests.items[i]].kind >= BLOCK_WRITE)

@@ -118,8 +118,6 @@ void lower_locks_unlock(struct writer *writer, size_t index, const struct trace_
 void lower_locks_wait(struct writer *writer, size_t index, const struct trace_record *record,
                       int condition) {
     uint64_t end = trace_end_ns(record);
-    if (!writer->is_flag[condition])
-        return;
     int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;
     if (section >= 0 && monitors_explain(writer->in->monitors, (size_t)section))
         return; /* its guard or pattern stands for all its waits */
@@ -128,6 +126,8 @@ void lower_locks_wait(struct writer *writer, size_t index, const struct trace_re
         step->time.wait_ns = (double)record->duration_ns;
         return;
     }
+    if (!writer->is_flag[condition])
+        return;
     int mutex = section < 0 ? MODEL_NONE
                             : objects_lock(writer, writer->in->sections->sections[section].mutex);
     int flag = objects_flag(writer, condition);

@@ -305,6 +305,7 @@ void objects_find_flags(struct writer *writer) {
         for (size_t w = 0; w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
             if (!monitors_explain(writer->in->monitors, s) &&
+                !section_wait_timed_out(writer->in->trace, section, wait) &&
                 !monitors_explain_condition(writer->in->monitors, sections, wait->condition, false))
                 wait_ns[sections->objects[wait->condition].class_id] +=
                     ns(wait->end_ns - wait->start_ns);

@@ -51,9 +51,10 @@ static bool is_told_apart(const struct monitors *monitors, size_t section) {
     return false;
 }
 
-/* Waiting on a condition: what stands for several objects that are alike is not any one of them. */
-static enum modelled how_of_wait(const struct lower_input *input, size_t section, int condition,
-                                 const bool *is_flag) {
+/* Waiting on a condition. A time limit that ends it makes it a sleep; what stands for several
+ * objects that are alike is not any one of them. */
+static enum modelled how_of_wait(const struct lower_input *input, size_t section,
+                                 const struct section_wait *wait, const bool *is_flag) {
     const struct sections *sections = input->sections;
     bool exact = sections->objects[sections->sections[section].mutex].alone ||
                  is_told_apart(input->monitors, section);
@@ -65,7 +66,9 @@ static enum modelled how_of_wait(const struct lower_input *input, size_t section
     exact &= !statements || !explanation_is_doubtful(statements);
     if (monitors_explain(input->monitors, section))
         return exact ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
-    return is_flag[condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;
+    if (section_wait_timed_out(input->trace, &sections->sections[section], wait))
+        return MODELLED_EXACTLY;
+    return is_flag[wait->condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;
 }
 
 static bool waits_in(const struct trace_record *record) {
@@ -111,7 +114,7 @@ void waiting_shares_write(const struct lower_input *input, const struct lowered_
         for (size_t w = 0; w < sections->sections[s].n_waits; w++) {
             const struct section_wait *wait =
                 &sections->waits[sections->sections[s].first_wait + w];
-            enum modelled how = how_of_wait(input, s, wait->condition, objects->is_flag);
+            enum modelled how = how_of_wait(input, s, wait, objects->is_flag);
             wait_ns[sections->objects[wait->condition].class_id][how] +=
                 (double)(wait->end_ns - wait->start_ns);
         }

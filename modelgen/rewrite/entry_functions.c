@@ -22,6 +22,14 @@ static char *routine_of(const struct trace *trace, const struct trace_thread *th
     return routine;
 }
 
+const char *entry_function_of(const struct trace *trace, size_t thread) {
+    const char *routine = routine_of(trace, &trace->threads[thread]);
+    for (size_t other = 0; !routine && other < trace->n_threads; other++)
+        if (trace_threads_alike(&trace->threads[other], &trace->threads[thread]))
+            routine = routine_of(trace, &trace->threads[other]);
+    return routine;
+}
+
 /* The innermost creation of a thread on the way to where this one is created; NULL: the source does
  * not know it. */
 static char *told(const struct trace *trace, const struct facts *facts,

@@ -12,4 +12,8 @@
  * may be NULL), it keeps the library's function. */
 void entry_functions_of_program(struct event_log *log, const struct facts *facts);
 
+/* The same of one thread by the trace alone: where it, or another one that is created alike, goes
+ * from the library into the program; NULL: neither does. The text is the trace's. */
+const char *entry_function_of(const struct trace *trace, size_t thread);
+
 #endif

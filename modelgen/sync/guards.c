@@ -212,6 +212,27 @@ static void add_guard(struct monitors *monitors, struct explanation guard,
     explanation_add(monitors, guard);
 }
 
+/* Do sections that never wait for it take what is not there yet? Work that is handed out is owed so
+ * until it is done: nobody could take that from a queue. */
+static bool is_owed(const struct explanation *guard, const struct object_history *history) {
+    double *counters = initial_counters(guard, history);
+    double takes = 0, owed = 0;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct history_event *event = &history->items[i];
+        if (!event_changes(event, guard->counter.early[event->class_index]))
+            continue;
+        double *counter = &counters[event->instance];
+        *counter += added_by(guard, event);
+        if (guard->counter.weight[event->class_index] >= 0 ||
+            guard->counter.waits[event->class_index])
+            continue;
+        takes++;
+        owed += *counter < -0.5;
+    }
+    free(counters);
+    return !violations_are_few(owed, takes);
+}
+
 struct explanation guard_found(const struct monitors *monitors, const struct sections *sections,
                                const struct counter_search *search, int mutex, int condition,
                                int close_class) {
@@ -236,7 +257,9 @@ struct explanation guard_found(const struct monitors *monitors, const struct sec
         guard.counter.kind = GUARD_LEVEL;
     else
         guard.counter.kind =
-            guard.counter.initial > 0 || guard.counter.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
+            guard.counter.initial > 0 || guard.counter.take > 1 || is_owed(&guard, search->history)
+                ? GUARD_TOKENS
+                : GUARD_QUEUE;
     guard.tally.decisions = search->best_verdict.waits + search->best_verdict.passes;
     guard.tally.waited = search->best_verdict.waits;
     guard.tally.violations = verdict_wrong(&search->best_verdict);

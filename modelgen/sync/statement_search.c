@@ -153,12 +153,11 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
     struct waits waits = {0};
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
-        const struct trace_thread *thread = &search->trace->threads[section->thread];
         for (size_t w = 0; section->mutex == mutex && w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
             double time_ns = (double)(wait->end_ns - wait->start_ns);
             waits.count += w == 0;
-            waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
+            waits.timed_out += section_wait_timed_out(search->trace, section, wait);
             waits.wait_ns += time_ns;
             waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
             bool is_open = !is_explained(search->monitors, s, mutex);

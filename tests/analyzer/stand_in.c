@@ -1,6 +1,6 @@
 /* A constant stands in for a number of threads that is out of range: what is made for the number
  * that was asked for follows the threads as well. But what only ends when something has happened
- * once for each thread has as many rounds as that takes. */
+ * once for each thread has as many rounds as that takes, and so has what counts round and round. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -36,6 +36,11 @@ static void run(int asked, int rounds) {
         prepare();
         if (rounds++ >= 0)
             tries++;
+    }
+    int step = 0;
+    while (step < parts) { //= bound unknown
+        prepare();
+        step = rounds-- > 0 ? (step + 1) % parts : parts;
     }
     while (joined < threads) { //= bound threads
         if (started == NULL)

@@ -359,7 +359,7 @@ static void amounts_follow_the_thread_count(void **state) {
 
 static void a_constant_may_stand_in_for_the_thread_count(void **state) {
     (void)state;
-    check_program("stand_in.c", "local:run.threads", 8);
+    check_program("stand_in.c", "local:run.threads", 9);
 }
 
 /* Nobody is created where the source shows it. */

@@ -61,6 +61,32 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     trace_free(trace);
 }
 
+/* Without symbols each address has a name of its own: what one place calls is one function. */
+static void addresses_that_one_place_calls_are_no_wrappers(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1);
+    const struct {
+        const char *api, *function, *caller;
+    } calls[] = {
+        {"pthread_mutex_lock", "0x1f08", "0x5000"}, /* the function at 0x1f00 locks, unlocks */
+        {"pthread_mutex_unlock", "0x1f1f", "0x5000"}, {"pthread_mutex_lock", "0x1f08", "0x6000"},
+        {"pthread_mutex_lock", "0x2008", "0x5010"}, /* the one at 0x2000 only locks */
+        {"pthread_mutex_lock", "0x2008", "0x6010"},
+    };
+    uint32_t contexts[5];
+    for (size_t i = 0; i < 5; i++) {
+        contexts[i] = builder_context(trace, calls[i].function, 0, calls[i].caller, 0);
+        builder_record(trace, thread, calls[i].api, i, 0, MUTEX, contexts[i], 0);
+    }
+    assert_string_equal(seen_as(trace, contexts[0]), "0x1f08");
+    assert_string_equal(seen_as(trace, contexts[1]), "0x1f1f");
+    assert_string_equal(seen_as(trace, contexts[2]), "0x1f08");
+    assert_string_equal(seen_as(trace, contexts[3]), "0x5010");
+    assert_string_equal(seen_as(trace, contexts[4]), "0x6010");
+    trace_free(trace);
+}
+
 static void be_of_cpp_library(struct trace_frame *frame) {
     free(frame->file);
     frame->file = memory_strdup("/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h");
@@ -96,6 +122,7 @@ static void its_functions_are_known_by_header_symbol_or_module(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
+        cmocka_unit_test(addresses_that_one_place_calls_are_no_wrappers),
         cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
         cmocka_unit_test(its_functions_are_known_by_header_symbol_or_module),
     };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole_words.h"
 #include "cli/prediction/change_apply.h"
 #include "tests/unit/model_builder.h"
 
@@ -104,16 +105,16 @@ static void what_is_not_understood_is_refused_by_its_option(void **state) {
 
 static void names_are_whole_words(void **state) {
     (void)state;
-    assert_true(change_is_named("parse", "ns::parse (main.c:12)"));
-    assert_true(change_is_named("main.c:12", "ns::parse (main.c:12)"));
-    assert_true(change_is_named("parse (main.c:12)", "ns::parse (main.c:12)"));
-    assert_true(change_is_named("q.mutex", "struct q.mutex, q_init (q.c:4)"));
-    assert_true(change_is_named("a", "aa a"));
-    assert_false(change_is_named("main.c:1", "ns::parse (main.c:12)"));
-    assert_false(change_is_named("parse", "parse_all (domain.c:12)"));
-    assert_false(change_is_named("main.c", "parse_all (domain.c:12)"));
-    assert_false(change_is_named("", "parse"));
-    assert_false(change_is_named("Parse", "parse"));
+    assert_true(whole_words_stand_in("parse", "ns::parse (main.c:12)"));
+    assert_true(whole_words_stand_in("main.c:12", "ns::parse (main.c:12)"));
+    assert_true(whole_words_stand_in("parse (main.c:12)", "ns::parse (main.c:12)"));
+    assert_true(whole_words_stand_in("q.mutex", "struct q.mutex, q_init (q.c:4)"));
+    assert_true(whole_words_stand_in("a", "aa a"));
+    assert_false(whole_words_stand_in("main.c:1", "ns::parse (main.c:12)"));
+    assert_false(whole_words_stand_in("parse", "parse_all (domain.c:12)"));
+    assert_false(whole_words_stand_in("main.c", "parse_all (domain.c:12)"));
+    assert_false(whole_words_stand_in("", "parse"));
+    assert_false(whole_words_stand_in("Parse", "parse"));
 }
 
 /* ---- a model ---- */

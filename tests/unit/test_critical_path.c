@@ -42,8 +42,8 @@ static struct dependencies *new_run(void) {
         all->places[p].frames[0] = (struct dependency_frame){
             memory_strdup(p == IN_MAIN ? "main" : "work"), memory_strdup("t.c"), 10 + p};
     }
-    all->objects[LOCK] =
-        (struct dependency_object){memory_strdup("mutex"), memory_strdup("struct jobs.lock")};
+    all->objects[LOCK] = (struct dependency_object){.kind = memory_strdup("mutex"),
+                                                    .name = memory_strdup("struct jobs.lock")};
     all->steps = memory_alloc(16, sizeof *all->steps);
     return all;
 }
@@ -259,7 +259,7 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 3");
+    assert_refused("format version 4");
     dependencies_free(all);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/modelgen.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "tests/unit/trace_builder.h"
 
@@ -65,10 +66,30 @@ static void where_none_of_them_calls_anything_the_source_tells(void **state) {
     trace_free(trace);
 }
 
+static void for_people_calls_are_where_the_program_makes_them(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int worker = builder_thread(trace, "0xd4490", main_thread);
+    uint32_t lock = builder_context(trace, "__gthread_mutex_lock", 749, "work", 20);
+    uint32_t inside = builder_context(trace, "__gthread_mutex_unlock", 779, "_M_run", 210);
+    be_of_cpp_library(&trace->contexts[lock].frames[0]);
+    be_of_cpp_library(&trace->contexts[inside].frames[0]);
+    be_of_cpp_library(&trace->contexts[inside].frames[1]);
+    builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, lock, 0);
+    builder_record(trace, worker, "pthread_mutex_unlock", 2, 0, MUTEX, inside, 0);
+    modelgen_name_calls(trace);
+    assert_int_equal(trace->contexts[lock].n_frames, 1);
+    assert_string_equal(trace->contexts[lock].frames[0].function, "work");
+    assert_int_equal(trace->contexts[inside].n_frames, 2); /* all are the library's */
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_the_cpp_library_begin_in_the_program),
         cmocka_unit_test(where_none_of_them_calls_anything_the_source_tells),
+        cmocka_unit_test(for_people_calls_are_where_the_program_makes_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,32 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     trace_free(trace);
 }
 
+/* Main hands out two pieces of three in each round, in silence, and waits until all three are done:
+ * in between two are owed, which it could not take from a queue. */
+static void what_is_owed_until_it_is_done_is_no_queue(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(3);
+    for (uint64_t round = 0; round < 12; round++) {
+        uint64_t at = 1000 + 1000 * round;
+        bool waits = round % 3 != 2; /* else they are done when main comes */
+        section(trace, 0, "hand_out", 10, 0, at, 0, false);
+        section(trace, 0, "hand_out", 10, 0, at + 10, 0, false);
+        section(trace, 0, "wait_for_all", 20, 0, at + (waits ? 100 : 300), waits ? at + 235 : 0,
+                false);
+        for (int worker = 1; worker <= 3; worker++)
+            section(trace, worker, "done", 30, 0, at + 200 + 10 * (uint64_t)worker, 0, true);
+    }
+    builder_finish(trace, 14000);
+    struct sections sections = sections_find(trace, builder_no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
+    const struct explanation *guard = only_guard(&monitors);
+    assert_true(guard->tally.violations == 0);
+    assert_int_equal(guard->counter.kind, GUARD_TOKENS);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 /* Of two workers, each takes from one of its own what was put there before: by main, or by itself.
  */
 static struct trace *two_queues(bool by_main) {
@@ -676,6 +702,7 @@ static void what_little_proves_is_given_up_where_the_model_stalls(void **state) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
+        cmocka_unit_test(what_is_owed_until_it_is_done_is_no_queue),
         cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
         cmocka_unit_test(queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source),
         cmocka_unit_test(what_one_thread_alone_fills_and_empties_is_no_queue_between_threads),

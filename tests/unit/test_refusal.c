@@ -85,6 +85,20 @@ static void what_is_known_of_the_recorded_configuration_only_is_refused_elsewher
     model_free(model);
 }
 
+static void a_model_that_stands_still_in_its_own_run_has_no_figures_anywhere(void **state) {
+    (void)state;
+    struct model *model = computing_model();
+    model->standstill = memory_strdup("everything waits for nothing");
+    for (int cores = 1; cores <= 2; cores++) {
+        char *reason = refused_with(model, 2, cores);
+        assert_string_equal(reason, model->standstill);
+        free(reason);
+    }
+    model->standstill[0] = '\0'; /* as of a file without it */
+    assert_null(refused_with(model, 2, 1));
+    model_free(model);
+}
+
 static void a_program_that_asks_for_its_cores_is_refused_on_others(void **state) {
     (void)state;
     struct model *model = computing_model();
@@ -123,6 +137,23 @@ static void demands_follow_the_busy_cores_between_one_and_the_recorded_ones(void
     model->machine.busy_cores = 1.5; /* two cores are more than was recorded */
     run_ms(model, 2, &refused);
     assert_non_null(refused);
+    free(refused);
+    model_free(model);
+}
+
+static void threads_that_were_stopped_have_no_figures_where_more_cores_are_busy(void **state) {
+    (void)state;
+    char *refused;
+    struct model *model = computing_model();
+    model->machine.busy_cores = 1.9;
+    model->stopped_share = 0.2;
+    run_ms(model, 2, &refused);
+    assert_null(refused);
+    model->machine.busy_cores = 0.5; /* others had the cores */
+    assert_true(fabs(run_ms(model, 1, &refused) - 200) < 1);
+    assert_null(refused);
+    run_ms(model, 2, &refused);
+    assert_non_null(strstr(refused, "20 %"));
     free(refused);
     model_free(model);
 }
@@ -282,9 +313,11 @@ static void other_configurations_must_do_the_recorded_work(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
+        cmocka_unit_test(a_model_that_stands_still_in_its_own_run_has_no_figures_anywhere),
         cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
         cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
         cmocka_unit_test(demands_follow_the_busy_cores_between_one_and_the_recorded_ones),
+        cmocka_unit_test(threads_that_were_stopped_have_no_figures_where_more_cores_are_busy),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),

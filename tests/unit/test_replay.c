@@ -45,8 +45,8 @@ static struct dependencies *new_run(int cores) {
     }
     for (int o = 0; o < OBJECTS; o++)
         all->objects[o] =
-            (struct dependency_object){memory_strdup(o == LOCK ? "mutex" : "semaphore"),
-                                       memory_strdup(o == LOCK ? "lock" : "permits")};
+            (struct dependency_object){.kind = memory_strdup(o == LOCK ? "mutex" : "semaphore"),
+                                       .name = memory_strdup(o == LOCK ? "lock" : "permits")};
     all->steps = memory_alloc(64, sizeof *all->steps);
     return all;
 }
@@ -235,6 +235,52 @@ static void what_other_processes_had_goes_with_the_computing(void **state) {
     dependencies_free(all);
 }
 
+/* FIRST takes two permits that the program counts itself, under the lock; there is one, and it
+ * waits for a condition until THIRD has given another one at 500, then for a disk. */
+static struct dependencies *one_permit_of_its_own(void) {
+    struct dependencies *all = new_run(2);
+    free(all->objects[PERMITS].kind);
+    all->objects[PERMITS].kind = memory_strdup("permits");
+    all->objects[PERMITS].is_pool = true;
+    all->objects[PERMITS].start = 1;
+    act(all, FIRST, STEP_COMPUTE, 0, OPERATION_LOCK, LOCK);
+    act(all, FIRST, STEP_COMPUTE, 0, OPERATION_TAKE, PERMITS)->object = LOCK;
+    act(all, FIRST, STEP_COMPUTE, 0, OPERATION_UNLOCK, LOCK);
+    act(all, FIRST, STEP_COMPUTE, 0, OPERATION_LOCK, LOCK);
+    act(all, FIRST, STEP_COMPUTE, 0, OPERATION_PAUSE, LOCK);
+    act(all, THIRD, STEP_DEVICE, 500, OPERATION_LOCK, LOCK)->place = SLOW;
+    act(all, THIRD, STEP_COMPUTE, 500, OPERATION_UNLOCK, LOCK);
+    act(all, THIRD, STEP_COMPUTE, 500, OPERATION_GIVE, PERMITS)->amount = 1;
+    struct dependency_step *wait = act(all, FIRST, STEP_BLOCKED, 500, OPERATION_RESUME, LOCK);
+    wait->cause = 7;
+    wait->cause_kind = LINK_SIGNAL;
+    wait->in_call = 1;
+    act(all, FIRST, STEP_COMPUTE, 500, OPERATION_TAKE, PERMITS)->object = LOCK;
+    act(all, FIRST, STEP_COMPUTE, 500, OPERATION_UNLOCK, LOCK);
+    add(all, FIRST, STEP_DEVICE, 900);
+    join(all, FIRST);
+    return all;
+}
+
+static void a_wait_for_a_condition_follows_from_what_is_there(void **state) {
+    (void)state;
+    struct dependencies *all = one_permit_of_its_own();
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 1, 0) == 900);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 2, 0) == 1400);
+    assert_true(end_of(all, SCALE_DEVICE, "slow", 0.2, 0) == 500);
+    dependencies_free(all);
+}
+
+static void with_more_permits_nobody_waits(void **state) {
+    (void)state;
+    struct dependencies *all = one_permit_of_its_own();
+    assert_true(end_of(all, SET_PERMITS, "permits", 1, 0) == 900);
+    assert_true(end_of(all, SET_PERMITS, "permits", 2, 0) == 400);
+    all->objects[PERMITS].start = 2; /* as if nobody had waited in the run */
+    assert_true(end_of(all, SET_PERMITS, "permits", 1, 0) == 900);
+    dependencies_free(all);
+}
+
 /* FIRST holds the lock for ever now, as it waits for what who waits for the lock would do. */
 static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) {
     (void)state;
@@ -298,6 +344,8 @@ int main(void) {
         cmocka_unit_test(no_more_run_at_once_than_there_are_cores),
         cmocka_unit_test(what_other_processes_had_stays),
         cmocka_unit_test(what_other_processes_had_goes_with_the_computing),
+        cmocka_unit_test(a_wait_for_a_condition_follows_from_what_is_there),
+        cmocka_unit_test(with_more_permits_nobody_waits),
         cmocka_unit_test(who_would_wait_for_ever_is_let_go_and_that_is_counted),
         cmocka_unit_test(what_may_be_a_callers_is_told_apart),
         cmocka_unit_test(steps_without_operations_are_not_replayed),

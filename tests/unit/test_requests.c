@@ -486,9 +486,9 @@ static void one_that_is_told_of_nothing_else_is_not_modelled_either(void **state
     assert_refused(trace, "wait for the next request of one each");
 }
 
-/* Main accepts two and makes a thread for each, which reads until the client closes. */
-static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(void **state) {
-    (void)state;
+/* Main accepts two and makes a thread for each, which reads until the client closes: while OTHER
+ * reads, and while WORKER does, or before. */
+static struct trace *a_thread_for_each(bool closed_before) {
     struct trace *trace = new_trace(2);
     for (int worker = WORKER; worker <= OTHER; worker++) {
         uint64_t at = (uint64_t)worker * 100;
@@ -499,12 +499,21 @@ static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(voi
             woken(trace, worker, came - 50, came + 1000);
             on(trace, worker, "write", FIRST + worker, came + 490, came + 500, BYTES);
         }
-        on(trace, worker, "read", FIRST + worker, 7 * EACH_NS, 8 * EACH_NS, 0);
-        woken(trace, worker, 8 * EACH_NS - 50, 8 * EACH_NS);
+        bool sleeps = worker != WORKER || !closed_before;
+        uint64_t closed = sleeps ? 8 * EACH_NS : 7 * EACH_NS + 10;
+        on(trace, worker, "read", FIRST + worker, 7 * EACH_NS, closed, 0);
+        if (sleeps)
+            woken(trace, worker, 8 * EACH_NS - 50, 8 * EACH_NS);
     }
     builder_finish(trace, 9 * EACH_NS);
     builder_life(trace, WORKER, 120, 9 * EACH_NS);
     builder_life(trace, OTHER, 220, 9 * EACH_NS);
+    return trace;
+}
+
+static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(void **state) {
+    (void)state;
+    struct trace *trace = a_thread_for_each(false);
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 1);
     assert_false(shown.queues.items[0].is_own); /* a client asks again when it has its answer */
@@ -519,6 +528,17 @@ static void a_thread_that_was_made_for_a_connection_takes_what_comes_over_it(voi
 }
 
 /* The worker takes a request and sleeps until `waker` (none: -1) lets it write the answer. */
+static void a_connection_that_was_closed_before_it_is_read_has_nothing_more(void **state) {
+    (void)state;
+    struct trace *trace = a_thread_for_each(true);
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), REQUESTS + 1);
+    const struct trace_record *last = shown_call(&shown.log, WORKER, 3 * REQUESTS);
+    assert_int_equal(last->api, ROLE_get);
+    assert_true(last->flags & TRACE_FAILED);
+    end(&shown, trace);
+}
+
 static struct trace *loop_that_sleeps(int waker, uint64_t slept_ns) {
     struct trace *trace = new_trace(2);
     on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
@@ -621,6 +641,7 @@ int main(void) {
         cmocka_unit_test(a_thread_that_keeps_any_connection_is_not_modelled),
         cmocka_unit_test(one_that_is_told_of_nothing_else_is_not_modelled_either),
         cmocka_unit_test(a_thread_that_was_made_for_a_connection_takes_what_comes_over_it),
+        cmocka_unit_test(a_connection_that_was_closed_before_it_is_read_has_nothing_more),
         cmocka_unit_test(a_loop_that_waits_for_threads_to_work_on_its_requests_is_not_modelled),
         cmocka_unit_test(a_loop_that_mostly_waits_for_another_server_is_not_modelled),
         cmocka_unit_test(a_loop_that_waits_for_the_rest_of_a_request_now_and_then_is),

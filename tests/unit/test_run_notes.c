@@ -86,6 +86,42 @@ static void time_blocked_outside_of_every_call_is_unexplained(void **state) {
     model_free(model);
 }
 
+/* Main computes for 80 and is stopped for 20 behind that, ten times, or in one piece. */
+static struct trace *stopped_run(bool often) {
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    for (uint64_t from = 0; often && from < END; from += 100)
+        builder_slice(trace, 0, from, from + 80);
+    if (!often) {
+        builder_slice(trace, 0, 0, 800);
+        builder_slice(trace, 0, END - 1, END);
+    }
+    builder_finish(trace, END);
+    return trace;
+}
+
+static void threads_that_are_stopped_again_and_again_are_told_from_one_long_stop(void **state) {
+    (void)state;
+    struct model *model = builder_model(stopped_run(true), NULL);
+    assert_true(fabs(model->stopped_share - 160 / 960.0) <
+                1e-9); /* 9 stops, of which 1 is chance */
+    model_free(model);
+    model = builder_model(stopped_run(false), NULL);
+    assert_true(model->stopped_share == 0);
+    model_free(model);
+}
+
+static void threads_that_wait_in_calls_are_not_stopped(void **state) {
+    (void)state;
+    struct trace *trace = stopped_run(true);
+    for (uint64_t from = 80; from < END; from += 100)
+        builder_record(trace, 0, "nanosleep", from, 20, 0,
+                       builder_context(trace, "nap", 20, "main", 5), 0);
+    struct model *model = builder_model(trace, NULL);
+    assert_true(model->stopped_share == 0);
+    model_free(model);
+}
+
 static void a_run_without_scheduling_says_so(void **state) {
     (void)state;
     struct trace *trace = builder_new(1);
@@ -133,6 +169,8 @@ int main(void) {
         cmocka_unit_test(the_run_is_named_and_measured),
         cmocka_unit_test(what_is_missing_in_it_is_said),
         cmocka_unit_test(time_blocked_outside_of_every_call_is_unexplained),
+        cmocka_unit_test(threads_that_are_stopped_again_and_again_are_told_from_one_long_stop),
+        cmocka_unit_test(threads_that_wait_in_calls_are_not_stopped),
         cmocka_unit_test(a_run_without_scheduling_says_so),
         cmocka_unit_test(much_time_for_attaching_to_new_threads_is_said),
         cmocka_unit_test(threads_bound_to_cores_are_noted),
