@@ -286,7 +286,7 @@ import json, sys
 path = json.load(sys.stdin)
 kinds = {"computing": "", "sleeping": "sleep:", "waiting for a disk": "io:"}
 asked = {kinds[row["what"]] + row["where"].split(" (")[0] for row in path["path"]
-         if row["what"] in kinds and row["where"] and row["share"] >= 0.01}
+         if row["what"] in kinds and row["where"] and row["total_ns"] >= 0.01 * path["checks"]["traced_ns"]}
 asked |= {"lock:" + row["object"].split(" ", 1)[1].split(" (")[0] for row in path["objects"]
           if row["object"].startswith("mutex ") and (row["held_share"] or 0) >= 0.01}
 print(*sorted(asked), sep="\n")'
@@ -321,7 +321,8 @@ candidates() {
     own=$(compiled bench/what_if_cases.c)
     coz_cases=$(compiled bench/coz_cases.c)
     bottleneck=$(compiled bench/bottleneck.c)
-    first_limit lock "$bottleneck lock" 'lock:use_lock'
+    # A function has the time under its locks, too, and what its caller computes before its first call.
+    first_limit lock "$bottleneck lock" 'lock:use_lock|use_lock'
     first_limit device "$bottleneck device" 'sleep:wait_for_device|sleep:use_device|lock:use_device'
     first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit'
     first_limit stage "$bottleneck stage" 'put_job|make_jobs'
@@ -329,7 +330,7 @@ candidates() {
     first_limit uneven "$bottleneck uneven" 'compute_share'
     first_limit 'slow stage' "$stages 5000 10000 4000 100" 'sleep:second'
     first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work'
-    first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep'
+    first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep|pass_time'
     first_limit 'long nap' "$coz_cases sleepers 1 100" 'sleep:nap'
     first_limit 'lock held over a nap' "$coz_cases device 1 100" 'sleep:use_device|lock:prepare'
     first_limit 'slow use' "$coz_cases stages 1 200" 'finish_job'

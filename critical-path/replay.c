@@ -130,13 +130,16 @@ static void finish_step(struct replay_state *replay, struct runner *runner) {
     runner->has_paid = runner->is_forced = runner->has_pooled = false;
 }
 
+/* What the step takes with the change. */
+static double changed_time(const struct replay_state *replay, uint32_t step) {
+    double lasted_ns = recorded_lasted(&replay->recorded, step);
+    return replay->change->weight(replay->all, step, lasted_ns, replay->change->context);
+}
+
 /* What the change leaves of the computing in that step. */
 static double share_left(const struct replay_state *replay, uint32_t step) {
     double lasted_ns = step == NONE ? 0 : recorded_lasted(&replay->recorded, step);
-    return lasted_ns > 0
-               ? replay->change->weight(replay->all, step, lasted_ns, replay->change->context) /
-                     lasted_ns
-               : 1;
+    return lasted_ns > 0 ? changed_time(replay, step) / lasted_ns : 1;
 }
 
 /* Its own time. Of being ready after others took its core away, only what other processes had: they
@@ -148,10 +151,7 @@ static double own_time(const struct replay_state *replay, const struct runner *r
         return before == NONE || step_at(replay, before)->kind == STEP_COMPUTE
                    ? (double)replay->recorded.kept_ns[runner->at] * share_left(replay, before)
                    : 0;
-    double lasted_ns = recorded_lasted(&replay->recorded, runner->at);
-    return runner->skips == runner->at ? 0
-                                       : replay->change->weight(replay->all, runner->at, lasted_ns,
-                                                                replay->change->context);
+    return runner->skips == runner->at ? 0 : changed_time(replay, runner->at);
 }
 
 /* False: it goes on at this instant. */

@@ -158,9 +158,8 @@ static double half_width(const struct path_checks *checks, const struct what_if 
     double modelled_ns = model->run_ns / model->unchanged_ns * checks->traced_ns;
     if (isfinite(modelled_ns))
         differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
-    double callers_ns = isfinite(predicted->surely_ns)
-                            ? fabs(predicted->surely_ns - predicted->as_recorded_ns)
-                            : 0; /* with other limits */
+    double callers_ns =
+        isfinite(predicted->surely_ns) ? fabs(predicted->surely_ns - predicted->as_recorded_ns) : 0;
     return fmax(own_ns + differs_ns / 2 + callers_ns, PARTED * answer_ns);
 }
 

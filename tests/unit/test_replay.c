@@ -222,6 +222,19 @@ static void what_other_processes_had_stays(void **state) {
     dependencies_free(all);
 }
 
+/* They come as often as before while it computes: so with half of that they have half as much. */
+static void what_other_processes_had_goes_with_the_computing(void **state) {
+    (void)state;
+    struct dependencies *all = new_run(1);
+    add(all, FIRST, STEP_COMPUTE, 100)->place = SLOW;
+    add(all, FIRST, STEP_READY, 300);
+    add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
+    join(all, FIRST);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 1, 0) == 400);
+    assert_true(end_of(all, SCALE_COMPUTING, "slow", 0.5, 0) == 200);
+    dependencies_free(all);
+}
+
 /* FIRST takes two permits that the program counts itself, under the lock; there is one, and it
  * waits for a condition until THIRD has given another one at 500, then for a disk. */
 static struct dependencies *one_permit_of_its_own(void) {
@@ -265,19 +278,6 @@ static void with_more_permits_nobody_waits(void **state) {
     assert_true(end_of(all, SET_PERMITS, "permits", 2, 0) == 400);
     all->objects[PERMITS].start = 2; /* as if nobody had waited in the run */
     assert_true(end_of(all, SET_PERMITS, "permits", 1, 0) == 900);
-    dependencies_free(all);
-}
-
-/* They come as often as before while it computes: so with half of that they have half as much. */
-static void what_other_processes_had_goes_with_the_computing(void **state) {
-    (void)state;
-    struct dependencies *all = new_run(1);
-    add(all, FIRST, STEP_COMPUTE, 100)->place = SLOW;
-    add(all, FIRST, STEP_READY, 300);
-    add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
-    join(all, FIRST);
-    assert_true(end_of(all, SCALE_COMPUTING, "slow", 1, 0) == 400);
-    assert_true(end_of(all, SCALE_COMPUTING, "slow", 0.5, 0) == 200);
     dependencies_free(all);
 }
 
@@ -343,9 +343,9 @@ int main(void) {
         cmocka_unit_test(items_go_to_the_worker_that_is_free),
         cmocka_unit_test(no_more_run_at_once_than_there_are_cores),
         cmocka_unit_test(what_other_processes_had_stays),
+        cmocka_unit_test(what_other_processes_had_goes_with_the_computing),
         cmocka_unit_test(a_wait_for_a_condition_follows_from_what_is_there),
         cmocka_unit_test(with_more_permits_nobody_waits),
-        cmocka_unit_test(what_other_processes_had_goes_with_the_computing),
         cmocka_unit_test(who_would_wait_for_ever_is_let_go_and_that_is_counted),
         cmocka_unit_test(what_may_be_a_callers_is_told_apart),
         cmocka_unit_test(steps_without_operations_are_not_replayed),
