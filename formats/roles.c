@@ -18,6 +18,7 @@ unsigned user_role_flags(enum api role, bool spins) {
     case OP_TRYACQUIRE:
     case OP_TRYPUT:
     case OP_TRYGET:
+    case OP_NONE:
         return flags;
     default:
         return flags | TRACE_WAITED;
@@ -25,5 +26,12 @@ unsigned user_role_flags(enum api role, bool spins) {
 }
 
 bool user_role_hides(enum api role) {
-    return role >= API_COUNT || api_catalog[role].op != OP_INIT;
+    if (role >= API_COUNT)
+        return true;
+    enum api_op op = api_catalog[role].op;
+    return op != OP_INIT && op != OP_NONE;
+}
+
+bool user_role_marks_tasks(enum api role) {
+    return role == ROLE_task || role == ROLE_task_from || role == ROLE_task_until;
 }

@@ -51,6 +51,9 @@ static const struct role {
     {"close", ROLE_close_queue, ROLE_close_queue},
     {"wait", ROLE_wait, ROLE_wait},
     {"signal", ROLE_signal, ROLE_signal},
+    {"task", ROLE_task, ROLE_task},
+    {"task-begin", ROLE_task_from, ROLE_task_from},
+    {"task-end", ROLE_task_until, ROLE_task_until},
     {"ignore", API_COUNT, API_COUNT},
 };
 #define N_ROLES (sizeof roles / sizeof *roles)
@@ -182,6 +185,9 @@ static int check_function(const struct parser *parser, const struct user_functio
             return refuse(parser, "ignore takes the function's name and nothing else");
         return 0;
     }
+    if (user_role_marks_tasks(function->api) &&
+        (function->object.source || function->amount.source || function->fails || function->spins))
+        return refuse(parser, "%s takes the function's name and nothing else", role);
     enum api_op op = api_catalog[function->api].op;
     if (is_try(function->api) && function->fails == USER_NEVER)
         return refuse(parser, "%s %s: say which result means that it failed: fails=false ...", role,
@@ -223,7 +229,7 @@ static int parse_function(struct parser *parser, const struct role *role, char *
     if (parser->catalog->functions.count == USER_MAX_FUNCTIONS)
         return refuse(parser, "more than %d functions: remove some", USER_MAX_FUNCTIONS);
     struct user_function function = {.name = name, .api = role->api, .line = parser->line};
-    if (role->api != API_COUNT)
+    if (role->api != API_COUNT && !user_role_marks_tasks(role->api))
         function.object = (struct user_value){USER_ARGUMENT, 0};
     else
         function.object = (struct user_value){USER_NOTHING, 0};
@@ -323,20 +329,28 @@ struct user_catalog *user_catalog_parse(const char *text, const char *path, stru
     return NULL;
 }
 
-struct user_catalog *user_catalog_load(const char *path, struct error *error) {
+char *user_catalog_text(const char *path, struct error *error) {
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t capacity = 0;
     ssize_t length = file ? getdelim(&text, &capacity, '\0', file) : -1;
-    bool failed = !file || (length < 0 && ferror(file));
-    struct user_catalog *catalog = NULL;
-    if (failed)
+    if (!file || (length < 0 && ferror(file))) {
         error_set(error, "%s: %s: give the catalog's path", path, strerror(errno));
-    else
-        catalog = user_catalog_parse(length > 0 ? text : "", path, error);
-    free(text);
+        free(text);
+        text = NULL;
+    } else if (length <= 0) {
+        free(text);
+        text = memory_strdup("");
+    }
     if (file)
         fclose(file);
+    return text;
+}
+
+struct user_catalog *user_catalog_load(const char *path, struct error *error) {
+    char *text = user_catalog_text(path, error);
+    struct user_catalog *catalog = text ? user_catalog_parse(text, path, error) : NULL;
+    free(text);
     return catalog;
 }
 

@@ -74,8 +74,11 @@ static inline bool user_result_fails(enum user_failure fails, uint64_t result) {
 unsigned user_role_flags(enum api role, bool spins);
 
 /* Are the calls that a function of this role makes its own business? Not those of constructors:
- * they make threads. */
+ * they make threads; nor those inside a task. */
 bool user_role_hides(enum api role);
+
+/* Does it say only where a task begins or ends? */
+bool user_role_marks_tasks(enum api role);
 
 struct user_function {
     char *name;   /* the linker's */
@@ -131,6 +134,8 @@ struct user_catalog {
 
 /* NULL and `error` ("FILE:LINE: what: mend") on the first bad line. user_catalog_free() ends it. */
 struct user_catalog *user_catalog_load(const char *path, struct error *error);
+char *user_catalog_text(const char *path,
+                        struct error *error); /* of the file; the caller frees it */
 struct user_catalog *user_catalog_parse(const char *text, const char *path, struct error *error);
 void user_catalog_free(struct user_catalog *catalog);
 

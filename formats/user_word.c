@@ -57,14 +57,19 @@ static int apply_monitor(const struct user_catalog *catalog, const struct user_m
     return 0;
 }
 
+/* Does the user say how the function waits? */
+static bool knows(const struct user_catalog *catalog, const char *name) {
+    const struct user_function *function = user_catalog_find(catalog, name);
+    return function && !user_role_marks_tasks(function->api);
+}
+
 int user_word_apply(const struct user_catalog *catalog, struct facts *facts, struct error *error) {
     for (size_t i = 0; i < catalog->monitors.count; i++)
         if (apply_monitor(catalog, &catalog->monitors.items[i], facts, error) != 0)
             return -1;
     for (size_t s = facts->n_spins; s-- > 0;) {
         const struct facts_spin *spin = &facts->spins[s];
-        if (user_catalog_find(catalog, spin->function) ||
-            (spin->attempt && user_catalog_find(catalog, spin->attempt)))
+        if (knows(catalog, spin->function) || (spin->attempt && knows(catalog, spin->attempt)))
             facts_remove_spin(facts, s);
     }
     return 0;

@@ -27,6 +27,7 @@
 #include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
+#include "modelgen/rewrite/marked_tasks.h"
 #include "modelgen/rewrite/parked_workers.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
@@ -60,6 +61,15 @@ static void run_recording(struct build *build) {
 
 static void run_requests(struct build *build) {
     build->outside = requests_as_tasks(&build->log, build->model);
+}
+
+static void run_marked_tasks(struct build *build) {
+    struct marked_tasks marked = marked_tasks_show(&build->log);
+    if (marked.begun != marked.ended)
+        notes_add(build->model,
+                  "of the tasks that the user marked %zu begin and %zu end: response times are of "
+                  "those that do both",
+                  marked.begun, marked.ended);
 }
 
 static void run_entry_functions(struct build *build) {

@@ -35,6 +35,7 @@
 #include "tracer/same_work.h"
 #include "tracer/sched.h"
 #include "tracer/segment.h"
+#include "tracer/task_marks.h"
 #include "tracer/tracer.h"
 #include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
@@ -544,6 +545,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
     convert(trace, &input, &collection->lacks);
+    task_marks_tell(trace, &collection->wraps, &collection->lacks);
     tell_unseen(collection, trace, &images);
     trace->meta.lacks = collection->lacks.items;
     trace->meta.n_lacks = collection->lacks.count;

@@ -10,6 +10,7 @@
 #include "tracer/attribution.h"
 #include "tracer/endings.h"
 #include "tracer/symbols.h"
+#include "tracer/task_marks.h"
 #include "tracer/wakers.h"
 
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
@@ -364,6 +365,7 @@ static void convert_thread(struct converter *converter, const struct image *imag
     set_life(converter, raw, thread);
     convert_records(converter, numbers, raw, thread);
     merge_calls(converter, symbols, thread);
+    task_marks_place(thread);
     end_records(converter, thread);
 }
 

@@ -190,6 +190,12 @@ struct uprobes *uprobes_attach(const struct wraps *wraps, struct ftrace *ftrace,
                       plan->raw.name, plan->entry.obstacle);
             continue;
         }
+        if (user_role_marks_tasks(
+                (enum api)plan->raw.api)) { /* calls inside a stop are part of it */
+            lacks_add(lacks, "tasks marked by %s: %s: compile it with " MEND, plan->raw.name,
+                      plan->entry.obstacle);
+            continue;
+        }
         int cause = strpbrk(plan->raw.module, " :\t") ? EINVAL : watch(uprobes, plan, ftrace);
         if (cause) {
             ignore(uprobes, &plan->raw);

@@ -27,7 +27,7 @@ static const struct argp_option options_list[] = {
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
     OPTION_NO_EVICTIONS,
-    OPTION_CATALOG,
+    OPTIONS_CATALOG,
     {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
     {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
     {"build-dir", KEY_BUILD_DIR, "DIR", 0,
@@ -179,7 +179,9 @@ static int run_with_catalog(const struct record_options *options, const char *di
 static int run_stages(const struct record_options *options, const char *directory,
                       struct error *error) {
     struct user_catalog *catalog;
-    if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
+    if (stage_catalog(
+            &(struct catalog_stage){options->catalog, options->task_begin, options->task_end},
+            options->program[0], directory, &catalog, error) != 0)
         return -1;
     int status = run_with_catalog(options, directory, catalog, error);
     user_catalog_free(catalog);

@@ -10,7 +10,7 @@
 static const struct argp_option options_list[] = {
     OPTION_ONCE,        OPTION_THOROUGH,     OPTION_PLAIN_RUNS,     OPTION_STEADY,
     OPTION_PREPARE,     OPTION_CLEANUP,      OPTION_IGNORE_FAILURE, OPTION_FOLLOW,
-    OPTION_NO_BLOCK_IO, OPTION_NO_EVICTIONS, OPTION_CATALOG,        {0}};
+    OPTION_NO_BLOCK_IO, OPTION_NO_EVICTIONS, OPTIONS_CATALOG,       {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
@@ -32,7 +32,9 @@ static int run_trace(const struct record_options *options, const char *directory
     struct user_catalog *catalog;
     if (record_runs_several(options, false) && rerun_keep_input(error) < 0)
         return -1;
-    if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
+    if (stage_catalog(
+            &(struct catalog_stage){options->catalog, options->task_begin, options->task_end},
+            options->program[0], directory, &catalog, error) != 0)
         return -1;
     record_announce(options, false, true);
     struct trace_stage stage = {

@@ -86,6 +86,12 @@ error_t record_parse_without_run(int key, char *argument, struct argp_state *sta
     case KEY_CATALOG:
         options->catalog = argument;
         return 0;
+    case KEY_TASK_BEGIN:
+        options->task_begin = argument;
+        return 0;
+    case KEY_TASK_END:
+        options->task_end = argument;
+        return 0;
     case KEY_PREPARE:
         options->prepare = argument;
         return 0;
@@ -103,6 +109,8 @@ error_t record_parse_without_run(int key, char *argument, struct argp_state *sta
             usage_error("no program to run: give it after the options, as in `%s ./server "
                         "--threads 4`",
                         state->name);
+        if (!options->task_begin != !options->task_end)
+            usage_error("tasks with one end: give both --task-begin and --task-end");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -24,7 +24,8 @@ struct record_options {
     bool ignore_failure;
     bool steady, follow, no_block_io, no_sample, no_source;
     const char *build_directory;
-    const char *catalog; /* path of the user's catalog; NULL none */
+    const char *catalog;               /* path of the user's catalog; NULL none */
+    const char *task_begin, *task_end; /* functions; NULL none */
 };
 
 /* Option keys; a command lists in its own table those that it takes. */
@@ -41,6 +42,8 @@ enum {
     KEY_NO_SOURCE,
     KEY_BUILD_DIR,
     KEY_CATALOG,
+    KEY_TASK_BEGIN,
+    KEY_TASK_END,
     KEY_PREPARE,
     KEY_CLEANUP,
     KEY_IGNORE_FAILURE
@@ -97,8 +100,18 @@ enum {
             "go on when the program's exit status is not 0, or when a signal ends it", 1           \
     }
 
-#define OPTION_CATALOG                                                                             \
-    { "catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2 }
+#define OPTIONS_CATALOG                                                                            \
+    {"catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2},   \
+        {"task-begin",                                                                             \
+         KEY_TASK_BEGIN,                                                                           \
+         "FUNC",                                                                                   \
+         0,                                                                                        \
+         "a task begins where this function of the program is entered",                            \
+         2},                                                                                       \
+    {                                                                                              \
+        "task-end", KEY_TASK_END, "FUNC", 0,                                                       \
+            "a task ends where this function returns; the same FUNC twice: each call is one", 2    \
+    }
 
 /* Parses argv with `argp` (whose parser is record_parse and input struct record_options). Ends the
  * process on a usage error or when the program to run is missing. */

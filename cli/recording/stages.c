@@ -38,36 +38,51 @@ static int judge_end(const char *stage, int status) {
 
 /* ---- the user's catalog ---- */
 
-static int copy_file(const char *from, const char *to, struct error *error) {
-    FILE *in = fopen(from, "re");
-    if (!in)
-        return error_set(error, "cannot read %s: %s: check its name", from, strerror(errno));
-    struct output output;
-    int status = output_begin(&output, to);
-    char text[4096];
-    size_t n;
-    while (status == 0 && (n = fread(text, 1, sizeof text, in)) > 0)
-        fwrite(text, 1, n, output.file);
-    fclose(in);
-    if (status == 0)
-        status = output_commit(&output);
-    return status == 0 ? 0
-                       : error_set(error, "cannot write %s: %s: make room", to, strerror(errno));
+/* The lines that the options stand for. The caller frees them. */
+static char *task_lines(const struct catalog_stage *said) {
+    if (!said->task_begin)
+        return memory_strdup("");
+    if (strcmp(said->task_begin, said->task_end) == 0)
+        return memory_format("task %s\n", said->task_begin);
+    return memory_format("task-begin %s\ntask-end %s\n", said->task_begin, said->task_end);
 }
 
-int stage_catalog(const char *path, const char *program, const char *directory,
+static int keep_catalog(const char *text, const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_CATALOG);
+    struct output output;
+    int status = output_begin(&output, path);
+    if (status == 0) {
+        fputs(text, output.file);
+        status = output_commit(&output);
+    }
+    if (status != 0)
+        error_set(error, "cannot write %s: %s: make room", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+/* `text`: of the file, or empty. */
+static int read_said(const struct catalog_stage *said, const char *text, const char *program,
+                     const char *directory, struct user_catalog **catalog, struct error *error) {
+    char *tasks = task_lines(said);
+    char *all = memory_format("%s\n%s", text, tasks);
+    free(tasks);
+    *catalog = user_catalog_parse(all, said->path ? said->path : "--task-begin, --task-end", error);
+    int status = *catalog ? tracer_check_catalog(program, *catalog, error) : -1;
+    if (status == 0)
+        status = keep_catalog(all, directory, error);
+    free(all);
+    return status;
+}
+
+int stage_catalog(const struct catalog_stage *said, const char *program, const char *directory,
                   struct user_catalog **catalog, struct error *error) {
     *catalog = NULL;
-    if (!path)
+    if (!said->path && !said->task_begin)
         return 0;
-    *catalog = user_catalog_load(path, error);
-    if (!*catalog)
-        return -1;
-    char *copy = workspace_path(directory, WORKSPACE_CATALOG);
-    int status = tracer_check_catalog(program, *catalog, error);
-    if (status == 0)
-        status = copy_file(path, copy, error);
-    free(copy);
+    char *text = said->path ? user_catalog_text(said->path, error) : memory_strdup("");
+    int status = text ? read_said(said, text, program, directory, catalog, error) : -1;
+    free(text);
     if (status != 0) {
         user_catalog_free(*catalog);
         *catalog = NULL;

@@ -17,9 +17,15 @@
 /* `directory` is where the result goes. All return 0, or -1 and `error`; those that run the program
  * also STAGE_KILLED. */
 
-/* Reads the user's catalog at `path` and sees that `program` has the functions it names. A copy is
- * kept in `directory` for build-model. With no path there is no catalog. */
-int stage_catalog(const char *path, const char *program, const char *directory,
+/* What the user says of functions. All NULL: nothing. */
+struct catalog_stage {
+    const char *path;                  /* of a catalog */
+    const char *task_begin, *task_end; /* functions */
+};
+
+/* Reads the user's catalog and sees that `program` has the functions it names. A copy is
+ * kept in `directory` for build-model. Where nothing is said there is no catalog. */
+int stage_catalog(const struct catalog_stage *said, const char *program, const char *directory,
                   struct user_catalog **catalog, struct error *error);
 
 struct sample_stage {

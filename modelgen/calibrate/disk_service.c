@@ -439,6 +439,24 @@ static bool is_in_order(const struct services *services) {
            (double)overtaken < evidence.violation_share * (double)expected;
 }
 
+/* See disk_speed.parted. `services` are in the order of their issue. */
+static size_t count_parted(const struct services *services, const struct trace *trace) {
+    struct map last_of = MAP_EMPTY; /* thread number -> its last request */
+    size_t continued = 0, adjacent = 0;
+    for (size_t i = 0; i < services->count; i++) {
+        const struct service *to = &services->items[i];
+        uint64_t tid = (uint64_t)trace->blocks[to->block].tid;
+        int last = map_get(&last_of, tid, -1);
+        bool goes_on =
+            last >= 0 && to->sector == services->items[last].sector + services->items[last].sectors;
+        continued += goes_on;
+        adjacent += goes_on && (size_t)last + 1 == i;
+        map_put(&last_of, tid, (int)i);
+    }
+    map_free(&last_of);
+    return 2 * continued > services->count && adjacent < DISTANCE_REQUESTS ? continued : 0;
+}
+
 struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device,
                                      const int *alike) {
     struct services services = sorted_services(disks, device, alike);
@@ -460,6 +478,7 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,
                                .always = always_full && deepest > 1 ? deepest : 0};
+    speed.parted = has_places ? count_parted(&services, disks->trace) : 0;
     if (speed.servers == 1 && has_places)
         write_distances(&services, times, &speed);
     speed.service_ns = dist_from_values(times, n, DIST_LIMIT); /* sorts them */

@@ -61,8 +61,11 @@ struct disk_speed {
      * arm takes longer the farther it is, and hardly any time where it goes on. None: not known. */
     size_t n_distances;
     struct disk_distance *distances; /* allocated */
-    size_t always;  /* so many requests at once, more than one, it nearly always had, and so nothing
-                     * tells how long it takes with fewer; 0: that is not so */
+    size_t always; /* so many requests at once, more than one, it nearly always had, and so nothing
+                    * tells how long it takes with fewer; 0: that is not so */
+    /* So many requests go on where their thread's last one ended, most of all; but other threads'
+     * came between, so that nothing tells how long it takes to go on. 0: that is not so. */
+    size_t parted;
     char *evidence; /* allocated */
 };
 

@@ -81,6 +81,13 @@ static void look_at_guards(struct writer *writer) {
     }
 }
 
+static bool are_tasks_marked(const struct trace *trace) {
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        if (at.event->api == ROLE_task_begin)
+            return true;
+    return false;
+}
+
 /* Looks over the whole trace. Which loops' rounds are work is left to self_scheduled_loops_find().
  */
 static struct writer begin_writer(const struct lower_input *in, struct model *model) {
@@ -104,6 +111,8 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
             writer.task_pool = (int)p;
     if (in->outside && in->outside->n > 0)
         writer.task_pool = MODEL_NONE; /* what comes from outside is the work */
+    if (are_tasks_marked(in->trace))
+        writer.task_pool = MODEL_NONE; /* the user says what the work is */
     find_users(&writer);
     writer.section_of_unlock = find_unlocks(in->trace, in->sections);
     writer.is_instance = lock_instances_find(in->sections, writer.life_ns, model);
@@ -219,13 +228,18 @@ static void write_fork(struct writer *writer, size_t index, const struct trace_r
     step->use.amount.count = record->value;
 }
 
-static void write_task_end(struct writer *writer, size_t index, const struct trace_record *record) {
-    writer_add_step(writer, NODE_TASK_END, index, record->start_ns, record->start_ns);
+static void write_task_mark(struct writer *writer, size_t index, const struct trace_record *record,
+                            enum node_kind kind) {
+    writer_add_step(writer, kind, index, record->start_ns, record->start_ns);
 }
 
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
     if (record->api == ROLE_task_end) {
-        write_task_end(writer, index, record);
+        write_task_mark(writer, index, record, NODE_TASK_END);
+        return;
+    }
+    if (record->api == ROLE_task_begin) {
+        write_task_mark(writer, index, record, NODE_TASK_BEGIN);
         return;
     }
     if (record->api == ROLE_idle) {

@@ -554,6 +554,13 @@ int objects_disk(struct writer *writer, uint32_t device) {
             "%s: it nearly always had %zu requests at once; with fewer threads than that each "
             "may take another time: record once more with fewer",
             writer->model->objects[object].name, speed.always);
+    if (speed.parted > 0)
+        notes_add(
+            writer->model,
+            "%s: %zu requests go on where their thread's last one ended, but others' came "
+            "between: one thread alone may be much faster than predicted: record it once more "
+            "with one",
+            writer->model->objects[object].name, speed.parted);
     disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);
     return object;

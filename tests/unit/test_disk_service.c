@@ -178,6 +178,36 @@ static void what_goes_on_is_not_served_by_a_second_server(void **state) {
     free_speed(&speed);
 }
 
+/* Each thread reads a file of its own in a row; together in turn, or one after the other. */
+static size_t parted(bool in_turn) {
+    struct trace *trace = builder_new(2);
+    uint64_t now_ns = 1;
+    for (uint64_t i = 0; i < 400; i++) {
+        uint64_t thread = in_turn ? i % 4 : i / 100, at = in_turn ? i / 4 : i % 100;
+        builder_block(trace, (struct trace_block){.queued_ns = now_ns,
+                                                  .issued_ns = now_ns,
+                                                  .completed_ns = now_ns + 100 * US,
+                                                  .device = 7,
+                                                  .bytes = 4096,
+                                                  .sector = 1 + 100000 * thread + 8 * at,
+                                                  .tid = 1 + (int)thread});
+        now_ns += 200 * US;
+    }
+    struct disk_service disks = disk_service_find(trace);
+    struct disk_speed speed = disk_service_speed(&disks, 7, NULL);
+    size_t n = speed.parted;
+    free_speed(&speed);
+    disk_service_free(&disks);
+    trace_free(trace);
+    return n;
+}
+
+static void threads_that_part_each_others_requests_are_told(void **state) {
+    (void)state;
+    assert_int_equal(parted(true), 396);
+    assert_int_equal(parted(false), 0);
+}
+
 /* A call from 100 to 200 with another one inside of it, up to 120. */
 static void requests_outside_of_calls_are_counted(void **state) {
     (void)state;
@@ -205,6 +235,7 @@ int main(void) {
         cmocka_unit_test(a_device_that_always_has_as_many_serves_one_at_a_time_if_none_overtakes),
         cmocka_unit_test(whether_it_always_had_as_many_is_told),
         cmocka_unit_test(requests_outside_of_calls_are_counted),
+        cmocka_unit_test(threads_that_part_each_others_requests_are_told),
         cmocka_unit_test(an_arm_takes_longer_the_farther_it_goes),
         cmocka_unit_test(what_goes_on_is_not_served_by_a_second_server),
         cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),

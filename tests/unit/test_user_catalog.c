@@ -167,6 +167,25 @@ static void refuses_missing_files(void **state) {
     assert_null(user_catalog_load("/", &error));
 }
 
+static void what_marks_tasks_takes_a_name_and_nothing_else(void **state) {
+    (void)state;
+    struct error error;
+    struct user_catalog *catalog =
+        user_catalog_parse("task handle\ntask-begin take\ntask-end give", "x", &error);
+    assert_non_null(catalog);
+    const enum api roles[] = {ROLE_task, ROLE_task_from, ROLE_task_until};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(catalog->functions.items[i].api, roles[i]);
+        assert_true(user_role_marks_tasks(roles[i]));
+        assert_false(user_role_hides(roles[i])); /* what happens in a task is recorded */
+    }
+    user_catalog_free(catalog);
+    assert_null(user_catalog_parse("task handle amount=2", "x", &error));
+    assert_null(user_catalog_parse("task handle fails=null", "x", &error));
+    assert_null(user_catalog_parse("task handle object=arg0", "x", &error));
+    assert_false(user_role_marks_tasks(ROLE_put));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_functions),
@@ -174,6 +193,7 @@ int main(void) {
         cmocka_unit_test(unlocking_spins_when_all_locks_do),
         cmocka_unit_test(the_users_word_stands_over_the_source),
         cmocka_unit_test(refuses_slips_by_line),
+        cmocka_unit_test(what_marks_tasks_takes_a_name_and_nothing_else),
         cmocka_unit_test(refuses_missing_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
