@@ -32,7 +32,7 @@ static struct trace *serving(double whole_ns) {
     for (int i = 0; i < REQUESTS; i++) {
         double slept = 50 * US + (i * 7 % SLEEPS) * 200 * US;
         uint64_t woken = now + (uint64_t)slept;
-        double cpu = WARM - whole_ns * expm1(-slept / PACE) + (i % 2 ? EVEN : -EVEN);
+        double cpu = WARM - whole_ns * expm1(-slept / PACE) + (i / SLEEPS % 2 ? EVEN : -EVEN);
         uint64_t end = woken + (uint64_t)cpu;
         call(trace, "accept", now, woken + 10, LISTENER, CONNECTION);
         call(trace, "read", woken + 20, woken + 30, CONNECTION, 16);
