@@ -50,8 +50,6 @@ record() {
         "${server[@]}" >&2 || fail "$1 was not recorded"
 }
 
-is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
-
 # run NAME THREADS CORES RATE: throughput per second, mean and 95th percentile of the response time in ms, the client's
 # share of a core in percent. Beyond saturation at most 500 requests are under way.
 run() {
@@ -61,10 +59,7 @@ run() {
     read -ra prefix <<<"$(pinned "$3" 0)"
     "${prefix[@]}" "${server[@]}" >/dev/null 2>&1 &
     pid=$!
-    until is_listening; do
-        kill -0 "$pid" 2>/dev/null || fail "$1 did not start"
-        sleep 0.02
-    done
+    until is_listening "$pid"; do sleep 0.02; done
     read -ra prefix <<<"$(pinned "$3" 1)"
     PERSIK_LOAD_RESULT=$scratch/result "${prefix[@]}" "$persik" load -q --rate "$4/s" --warmup 0.5s \
         --duration "${seconds}s" --max-in-flight 500 "${asks[@]}" >/dev/null 2>&1

@@ -8,6 +8,12 @@
 # shellcheck disable=SC2154 # set by the sourcing script
 # shellcheck disable=SC2034 # for the sourcing script
 
+# is_listening PID: the process has a socket at $port by now, of whichever kind.
+is_listening() {
+    kill -0 "$1" 2>/dev/null || fail "the server did not start"
+    grep -qi ":$(printf '%04X' "$port") 0*:0000 \(0A\|07\)" /proc/net/tcp /proc/net/udp
+}
+
 # A request asks for 2,000 keys ($memcached_keys) that are not there. The threads are event loops.
 memcached_begin() {
     memcached=$("$root/bench/memcached-fetch") || return $?
@@ -57,3 +63,62 @@ apache_server() { server=(env "THREADS=$1" apache2 -X -d "$scratch" -f "$scratch
 apache_load() { asks=(--no-keep-alive "http://127.0.0.1:$port/text.txt"); }
 apache_recorded() { echo 400; }
 apache_rates() { [ "$1" = 1 ] && echo 150 300 500 1200 || echo 300 600 900 2000; }
+
+# Answers from its own data, a set of 2,000 addresses by UDP, on a socket of each thread.
+unbound_begin() {
+    unbound=$("$root/bench/unbound-fetch") || return $?
+    awk 'BEGIN { for (i = 0; i < 2000; i++) printf "    local-data: \"a.test. A 10.0.%d.%d\"\n", i / 250, i % 250 }' \
+        >"$scratch/addresses"
+}
+unbound_server() {
+    {
+        echo "server:
+    interface: 127.0.0.1@$port
+    num-threads: $1
+    so-reuseport: yes
+    do-tcp: no
+    do-daemonize: no
+    username: \"\"
+    chroot: \"\"
+    directory: \"$scratch\"
+    pidfile: \"\"
+    use-syslog: no
+    verbosity: 0
+    max-udp-size: 65000
+    module-config: \"iterator\"
+    local-zone: \"test.\" static"
+        cat "$scratch/addresses"
+        echo "remote-control:
+    control-enable: no"
+    } >"$scratch/unbound-$1.conf"
+    server=("$unbound" -d -c "$scratch/unbound-$1.conf")
+}
+# Who is a.test, an A record of class IN: header, the name in labels, type and class, and (EDNS) that answers may have
+# 65,000 bytes.
+unbound_load() {
+    local query='\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01\x01a\x04test\x00\x00\x01\x00\x01'
+    asks=(--connections 64 --send "$query"'\x00\x00\x29\xfd\xe8\x00\x00\x00\x00\x00\x00' "udp://127.0.0.1:$port")
+}
+unbound_recorded() { echo 4000; }
+unbound_rates() { [ "$1" = 1 ] && echo 2000 5000 12000 40000 || echo 2000 5000 15000 40000; }
+
+# One loop, which has no threads: a page is put together of 500 variables (SSI) for each request, on a connection that is
+# kept.
+lighttpd_begin() {
+    [ -x /usr/sbin/lighttpd ] || {
+        say "no lighttpd: install lighttpd"
+        return 77
+    }
+    mkdir -p "$scratch/www"
+    awk 'BEGIN { for (i = 0; i < 500; i++) print "<p><!--#echo var=\"REQUEST_URI\" --></p>" }' >"$scratch/www/page.shtml"
+    echo "server.port = $port
+server.bind = \"127.0.0.1\"
+server.document-root = \"$scratch/www\"
+server.modules = ( \"mod_ssi\" )
+server.max-keep-alive-requests = 1000000
+ssi.extension = ( \".shtml\" )" >"$scratch/lighttpd.conf"
+}
+lighttpd_server() { server=(/usr/sbin/lighttpd -D -f "$scratch/lighttpd.conf"); }
+lighttpd_load() { asks=(--connections 32 "http://127.0.0.1:$port/page.shtml"); }
+lighttpd_recorded() { echo 2000; }
+lighttpd_rates() { [ "$1" = 1 ] && echo 1000 2500 5000 16000 || echo 1000 2500 5000 16000; }

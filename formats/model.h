@@ -428,6 +428,9 @@ struct pool {
     double displaces_per_ns;
     size_t n_refill;             /* 0: it costs nothing, or that is not known */
     struct refill_point *refill; /* as in struct refill_curve */
+    /* After a sleep of t: CPU cold_cpu_ns * (1 - exp(-t / cold_pace_ns)), whoever had the core. */
+    double cold_cpu_ns;  /* 0: nothing, or it is not known */
+    double cold_pace_ns; /* above 0 where that is */
 };
 
 /* ---- tier 3 and the rest ---- */

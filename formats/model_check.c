@@ -63,8 +63,13 @@ static int check_bounds(const struct pool *pool, const struct place *place, stru
 static int check_refill(const struct pool *pool, const struct place *place, struct error *error) {
     const struct place *points = PLACE_KEY(place, "refill");
     if (model_check_amount(pool->given_ns, "given_ns", place, error) ||
-        model_check_amount(pool->displaces_per_ns, "displaces_per_ns", place, error))
+        model_check_amount(pool->displaces_per_ns, "displaces_per_ns", place, error) ||
+        model_check_amount(pool->cold_cpu_ns, "cold_cpu_ns", place, error) ||
+        model_check_amount(pool->cold_pace_ns, "cold_pace_ns", place, error))
         return -1;
+    if (pool->cold_cpu_ns > 0 && pool->cold_pace_ns <= 0)
+        return model_violation(PLACE_KEY(place, "cold_pace_ns"), error,
+                               "missing: by it the cost follows the sleep");
     for (size_t i = 0; i < pool->n_refill; i++) {
         const struct refill_point *point = &pool->refill[i];
         const struct place *here = PLACE_INDEX(points, i);

@@ -231,6 +231,8 @@ static const struct field pool_fields[] = {
     TEXT(pool, uncounted),
     NUMBER(pool, given_ns, 0),
     NUMBER(pool, displaces_per_ns, 0),
+    NUMBER(pool, cold_cpu_ns, 0),
+    NUMBER(pool, cold_pace_ns, 0),
     LIST(pool, refill, refill_record),
 };
 static const struct record pool_record = SHAPE(pool, pool_fields);

@@ -7,6 +7,7 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/calibrate/cold_starts.h"
 #include "modelgen/calibrate/commits.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/calibrate/write_back.h"
@@ -41,6 +42,7 @@ struct build {
     size_t n_sources;                    /* signal handlers that are shown as threads */
     struct outside_queues outside;       /* OUTSIDE */
     struct thread_states *timelines;     /* TIMES: per thread */
+    struct cold_starts cold_starts;      /* TIMES */
     double *cpu_ns;                      /* per thread: in all, before any of it is left out */
     struct thread_pools pools;           /* POOLS */
     const struct facts *thread_facts;    /* NULL where they do not show how threads are created */

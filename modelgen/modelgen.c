@@ -8,6 +8,7 @@
 #include "formats/recorded_speed.h"
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
+#include "modelgen/calibrate/cold_starts.h"
 #include "modelgen/calibrate/demand_calibration.h"
 #include "modelgen/calibrate/one_core.h"
 #include "modelgen/calibrate/probe_overhead.h"
@@ -270,11 +271,23 @@ static bool has_spinning(const struct model *model) {
     return false;
 }
 
+static bool has_cold_starts(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (model->pools[p].cold_cpu_ns > 0)
+            return true;
+    return false;
+}
+
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct cache_reload_costs *reload_costs) {
     if (has_spinning(model))
         return;
-    struct demand_calibration correction = demand_calibration_find(trace, reload_costs);
+    struct cold_starts cold_starts = {0};
+    if (has_cold_starts(model))
+        cold_starts = cold_starts_find(trace, model->machine.block_cpu_ns);
+    struct demand_calibration correction =
+        demand_calibration_find(trace, reload_costs, has_cold_starts(model) ? &cold_starts : NULL);
+    cold_starts_free(&cold_starts);
     demand_calibration_apply(model, correction);
     if (correction.known)
         model->machine.pace = recorded_pace(&trace->meta);

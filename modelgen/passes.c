@@ -7,6 +7,7 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/cache_reload_time.h"
+#include "modelgen/calibrate/cold_starts.h"
 #include "modelgen/calibrate/interrupt_costs.h"
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/calibrate/scheduler_costs.h"
@@ -201,6 +202,18 @@ static void run_cache_reload_time(struct build *build) {
     leave_out(build, cache_reload_time_find(build->recorded, build->reload_costs));
 }
 
+static void run_cold_starts(struct build *build) {
+    if (build->outside.n == 0)
+        return;
+    build->cold_starts = cold_starts_find(build->recorded, build->model->machine.block_cpu_ns);
+    leave_out(build, cold_starts_time(build->recorded, &build->cold_starts));
+    if (build->cold_starts.n_answers > 0)
+        decision("cold_starts", "the run", build->cold_starts.whole_ns > 0 ? "costs" : "not seen",
+                 "%.0f ns after a long sleep, by %.0f ns; %.1f standard errors of %zu answers",
+                 build->cold_starts.whole_ns, build->cold_starts.pace_ns, build->cold_starts.errors,
+                 build->cold_starts.n_answers);
+}
+
 static void run_work_phase(struct build *build) {
     if (build->outside.n == 0)
         return;
@@ -232,6 +245,20 @@ static void run_thread_pools(struct build *build) {
 static void run_cache_reload_costs(struct build *build) {
     cache_reload_time_write(build->recorded, build->reload_costs, &build->pools, build->cpu_ns,
                             build->model);
+}
+
+/* Where most of a pool's threads answer requests. */
+static void run_cold_start_costs(struct build *build) {
+    for (size_t p = 0; p < build->pools.n_pools && build->cold_starts.whole_ns > 0; p++) {
+        const struct thread_pool *pool = &build->pools.pools[p];
+        size_t n = 0;
+        for (size_t i = 0; i < pool->n_threads; i++) {
+            int recorded = thread_origin_of(build->pools.origins, pool->threads[i]).recorded;
+            n += build->cold_starts.answers[recorded];
+        }
+        if (2 * n > pool->n_threads)
+            cold_starts_write(&build->cold_starts, &build->model->pools[p]);
+    }
 }
 
 /* ---- objects ---- */
@@ -405,6 +432,7 @@ void passes_end(struct build *build) {
     free(build->timelines);
     free(build->cpu_ns);
     teams_free(&build->teams);
+    cold_starts_free(&build->cold_starts);
     outside_queues_free(&build->outside);
     event_counts_free(&build->counts);
     event_log_free(&build->log);

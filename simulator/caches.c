@@ -22,6 +22,13 @@ void caches_leave(struct engine *engine, struct thread *thread, int index) {
     thread->cache_core = index;
 }
 
+double caches_cold_start(const struct engine *engine, const struct thread *thread) {
+    const struct plan_pool *pool = &engine->plan->pools[thread->pool];
+    if (pool->cold_ns <= 0 || isinf(thread->ran_ns))
+        return 0;
+    return pool->cold_ns * -expm1((thread->ran_ns - engine->now_ns) / pool->cold_pace_ns);
+}
+
 double caches_refill(struct engine *engine, struct thread *thread, double demand_ns) {
     thread->demand_ns = demand_ns;
     thread->missed_ns = thread->missing_ns;

@@ -12,6 +12,9 @@ void caches_enter(struct engine *engine, struct thread *thread, int index);
 /* It stops running there. */
 void caches_leave(struct engine *engine, struct thread *thread, int index);
 
+/* CPU that the thread needs more now than if it had not slept since it last ran. */
+double caches_cold_start(const struct engine *engine, const struct thread *thread);
+
 /* What a demand takes longer than `demand_ns` since the thread misses what it had. */
 double caches_refill(struct engine *engine, struct thread *thread, double demand_ns);
 

@@ -276,7 +276,9 @@ void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker
                 : stayed ? thread->last_core
                          : balance_place(engine, thread, waker);
     int queue = index == PLAN_NONE ? 0 : index;
-    thread->remaining_ns = thread->debt_ns + (begins || !slept ? 0 : engine->plan->block_cpu_ns);
+    thread->remaining_ns = thread->debt_ns;
+    if (slept && !begins)
+        thread->remaining_ns += engine->plan->block_cpu_ns + caches_cold_start(engine, thread);
     thread->debt_ns = 0;
     bool competes = fair_competitors(engine, queue) > 1;
     if (stayed)

@@ -386,6 +386,8 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
             .sleep_ns = builder->pool_threads[i] <= plan->cores ? 0 : pool->sleep_cpu_ns,
             .displaces_per_ns = pool->displaces_per_ns,
             .refill = {pool->n_refill, pool->refill},
+            .cold_ns = pool->cold_cpu_ns,
+            .cold_pace_ns = pool->cold_pace_ns,
         };
         plan->n_threads += threads;
     }

@@ -161,7 +161,8 @@ struct plan_pool {
     bool is_kept;    /* created again, its threads are the same ones: those of a team */
     double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
     double displaces_per_ns;
-    struct refill_curve refill; /* the model's; without points: losing its cache costs nothing */
+    struct refill_curve refill;   /* the model's; without points: losing its cache costs nothing */
+    double cold_ns, cold_pace_ns; /* as in struct pool; cold_ns 0: sleeping costs nothing of it */
     bool awake; /* in this configuration: waits for its creation, and is joined, without sleeping */
 };
 

@@ -414,6 +414,9 @@ static void print_refills(const struct model *model) {
         if (pool->n_refill)
             printf("sharing a core's cache costs %s up to %s a turn\n", pool->name,
                    quantity_show(pool->refill[pool->n_refill - 1].cpu_ns, UNIT_TIME, cost));
+        if (pool->cold_cpu_ns > 0)
+            printf("sleeping costs %s up to %s a time, as what it needs has left the caches\n",
+                   pool->name, quantity_show(pool->cold_cpu_ns, UNIT_TIME, cost));
     }
 }
 

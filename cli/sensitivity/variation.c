@@ -153,7 +153,7 @@ static void list_pool(struct lister *lister, int index) {
         add_pool_times(lister, VARY_POOL_SLEEPS, index, "sleeps");
     if (variation_graph_has_waits(model, index, NODE_IO))
         add_pool_times(lister, VARY_POOL_IO, index, "I/O");
-    if (model->pools[index].n_refill > 0)
+    if (model->pools[index].n_refill > 0 || model->pools[index].cold_cpu_ns > 0)
         add_of_pool(lister, VARY_POOL_CACHE, index, memory_strdup("cache costs doubled"))->factor =
             COSTS;
     list_rules(lister, index);

@@ -34,6 +34,7 @@ static void scale_wake_latency(struct machine *machine, double factor) {
 static void scale_cache(struct pool *pool, double factor) {
     for (size_t i = 0; i < pool->n_refill; i++)
         pool->refill[i].cpu_ns *= factor;
+    pool->cold_cpu_ns *= factor;
 }
 
 /* More than any run can take. */

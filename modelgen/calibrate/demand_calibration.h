@@ -8,6 +8,7 @@
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/calibrate/cold_starts.h"
 
 struct demand_calibration {
     bool known;    /* the runs tell it; else the demands are the traced run's */
@@ -17,9 +18,10 @@ struct demand_calibration {
         spread; /* most less least CPU time of the runs, over the median; 0 where nothing tells */
 };
 
-/* `reload_costs` NULL: not known. */
+/* `reload_costs`, `cold_starts` NULL: not known. */
 struct demand_calibration demand_calibration_find(const struct trace *trace,
-                                                  const struct cache_reload_costs *reload_costs);
+                                                  const struct cache_reload_costs *reload_costs,
+                                                  const struct cold_starts *cold_starts);
 
 /* Multiplies all CPU demands of the nodes and edges, and notes both in the model. */
 void demand_calibration_apply(struct model *model, struct demand_calibration correction);

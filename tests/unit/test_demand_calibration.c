@@ -30,7 +30,7 @@ static struct trace *measured_trace(size_t n, const uint64_t *plain_cpu_ns) {
 }
 
 static double find(struct trace *trace) {
-    double factor = demand_calibration_find(trace, NULL).factor;
+    double factor = demand_calibration_find(trace, NULL, NULL).factor;
     trace_free(trace);
     return factor;
 }
@@ -52,7 +52,7 @@ static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
         trace->meta.untraced[i].piece_ns[PACE_COMPUTING] = i == 0 ? 1 : 1.5;
         trace->meta.untraced[i].piece_ns[PACE_MEMORY] = 1;
     }
-    struct demand_calibration correction = demand_calibration_find(trace, NULL);
+    struct demand_calibration correction = demand_calibration_find(trace, NULL, NULL);
     assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);
     trace_free(trace);
 }
@@ -71,11 +71,11 @@ static void how_much_the_runs_differ_is_known(void **state) {
     (void)state;
     struct trace *trace = measured_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
     double median = 780.0 / DEMAND; /* of that, 700 and DEMAND itself */
-    assert_true(fabs(demand_calibration_find(trace, NULL).spread - (1 - 700.0 / DEMAND) / median) <
-                1e-12);
+    assert_true(fabs(demand_calibration_find(trace, NULL, NULL).spread -
+                     (1 - 700.0 / DEMAND) / median) < 1e-12);
     trace_free(trace);
     trace = measured_trace(0, NULL);
-    assert_true(demand_calibration_find(trace, NULL).spread == 0);
+    assert_true(demand_calibration_find(trace, NULL, NULL).spread == 0);
     trace_free(trace);
 }
 
