@@ -71,6 +71,8 @@ static struct model *build_rich_model(void) {
     model->pools[pool].asked_offset = -1;
     model->pools[pool].least_threads = 2;
     model->pools[pool].displaces_per_ns = 2.5e-7;
+    model->pools[pool].cold_cpu_ns = 2e5;
+    model->pools[pool].cold_pace_ns = 8e5;
     model->pools[pool].n_refill = 2;
     model->pools[pool].refill = memory_alloc(2, sizeof *model->pools[pool].refill);
     model->pools[pool].refill[0] = (struct refill_point){4e6, 33333.5};
@@ -218,6 +220,8 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
     }
     assert_string_equal(back->notes[0], model->notes[0]);
     assert_true(back->pools[0].displaces_per_ns == model->pools[0].displaces_per_ns);
+    assert_true(back->pools[0].cold_cpu_ns == model->pools[0].cold_cpu_ns);
+    assert_true(back->pools[0].cold_pace_ns == model->pools[0].cold_pace_ns);
     assert_int_equal(back->pools[0].n_refill, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_true(back->pools[0].refill[i].away_ns == model->pools[0].refill[i].away_ns);
@@ -432,6 +436,8 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("pools[0].least_threads",
             (model->pools[0].most_threads = 2, model->pools[0].least_threads = 3));
     REFUSED("pools[0].displaces_per_ns", model->pools[0].displaces_per_ns = -1);
+    REFUSED("pools[0].cold_cpu_ns", model->pools[0].cold_cpu_ns = NAN);
+    REFUSED("pools[0].cold_pace_ns", model->pools[0].cold_pace_ns = 0);
     REFUSED("pools[0].refill[1].away_ns", model->pools[0].refill[1].away_ns = NAN);
     REFUSED("pools[0].refill[1]", model->pools[0].refill[1].away_ns = 4e6);
     REFUSED("pools[0].refill[1]", model->pools[0].refill[1].cpu_ns = 1);
