@@ -38,6 +38,15 @@ double prediction_recorded_cpu_ns(const struct model *model) {
     return run_s * 1e9 * utilisation * model->machine.cores * model->cpu_correction;
 }
 
+/* The recorded configuration's run, to judge others by. */
+static int simulate_own(const struct model *model, const struct sim_config *base,
+                        const int *own_threads, struct sim_result *own, struct error *error) {
+    struct sim_config config = *base;
+    config.pool_threads = own_threads;
+    config.cores = model->machine.cores;
+    return sim_predict(model, &config, own, error);
+}
+
 /* Judges a run that came to a standstill by the recorded configuration's. */
 static int judge(const struct model *model, const struct sim_config *base, const int *own_threads,
                  struct prediction *prediction, struct error *error) {
@@ -48,17 +57,25 @@ static int judge(const struct model *model, const struct sim_config *base, const
         prediction->no_figures = refusal_of_own_run(model, &prediction->result, recorded_cpu_ns);
         return 0;
     }
-    struct sim_config config = *base;
     struct sim_result own;
-    config.pool_threads = own_threads;
-    config.cores = model->machine.cores;
-    if (sim_predict(model, &config, &own, error) < 0)
+    if (simulate_own(model, base, own_threads, &own, error) < 0)
         return -1;
     char *refused = refusal_of_own_run(model, &own, recorded_cpu_ns);
     prediction->no_figures = refusal_of_run(model, own_threads, prediction->pool_threads,
                                             &prediction->result, refused ? NULL : &own);
     sim_result_free(&own);
     free(refused);
+    return 0;
+}
+
+/* Judges one in which less was computed. */
+static int judge_loss(const struct model *model, const struct sim_config *base,
+                      const int *own_threads, struct prediction *prediction, struct error *error) {
+    struct sim_result own;
+    if (simulate_own(model, base, own_threads, &own, error) < 0)
+        return -1;
+    prediction->no_figures = refusal_of_loss(&prediction->result, &own);
+    sim_result_free(&own);
     return 0;
 }
 
@@ -170,6 +187,10 @@ static int simulate(const struct model *model, const struct sim_config *base,
             return -1;
         if (!prediction->no_figures)
             prediction->no_figures = refuse_result(model, prediction);
+        if (!prediction->no_figures &&
+            refusal_of_loss_is_due(model, &prediction->result, prediction_recorded_cpu_ns(model)) &&
+            judge_loss(model, base, own_threads, prediction, error) < 0)
+            return -1;
     }
     if (prediction->no_figures)
         blank(&prediction->result);

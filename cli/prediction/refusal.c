@@ -10,7 +10,7 @@
 #define MOST_STALLED 0.01
 #define MOST_LEFT    0.01
 /* More of a total's CPU time than that are no caches and no spinning that a thread more would
- * bring. */
+ * bring; less than one part in as many, none that one less would save. */
 #define MOST_DONE 1.5
 /* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
 #define LEAST_DONE 0.9
@@ -75,22 +75,10 @@ static bool is_total(const struct model *model) {
     return any;
 }
 
-char *refusal_of_growth(const struct model *model, const struct sim_result *result,
-                        double recorded_cpu_ns) {
-    double grown = result->cpu_ns.mean / recorded_cpu_ns;
-    if (result->regime != REGIME_ENDING || result->offered_hz > 0 || result->clients > 0 ||
-        !(grown > MOST_DONE) || !is_total(model))
-        return NULL;
-    return memory_format("the threads share a total, but would compute %.1f times as long as "
-                         "recorded: the model does not tell how it is handed out",
-                         grown);
+/* Does nothing from outside make it go on? */
+static bool ends_by_itself(const struct sim_result *result) {
+    return result->regime == REGIME_ENDING && result->offered_hz <= 0 && result->clients <= 0;
 }
-
-bool refusal_is_due(const struct sim_result *result) {
-    return result->stalls > 0 || result->guessed > 0;
-}
-
-/* ---- what went wrong, and what was left undone ---- */
 
 static double operations_of(const struct sim_result *result) {
     double operations = 0;
@@ -98,6 +86,38 @@ static double operations_of(const struct sim_result *result) {
         operations += result->objects[o].operations.mean;
     return operations;
 }
+
+char *refusal_of_growth(const struct model *model, const struct sim_result *result,
+                        double recorded_cpu_ns) {
+    double grown = result->cpu_ns.mean / recorded_cpu_ns;
+    if (!ends_by_itself(result) || !(grown > MOST_DONE) || !is_total(model))
+        return NULL;
+    return memory_format("the threads share a total, but would compute %.1f times as long as "
+                         "recorded: the model does not tell how it is handed out",
+                         grown);
+}
+
+bool refusal_of_loss_is_due(const struct model *model, const struct sim_result *result,
+                            double recorded_cpu_ns) {
+    double alone = model->one_core_cpu > 0 ? fmin(model->one_core_cpu, 1) : 1;
+    return ends_by_itself(result) && result->cpu_ns.mean < alone / MOST_DONE * recorded_cpu_ns &&
+           is_total(model);
+}
+
+char *refusal_of_loss(const struct sim_result *result, const struct sim_result *own) {
+    double done = operations_of(result) / operations_of(own);
+    if (!(done < 1 / MOST_DONE))
+        return NULL;
+    return memory_format("the threads share a total, but would do only %.0f %% of what was "
+                         "recorded: the model does not tell what ends the run",
+                         100 * done);
+}
+
+bool refusal_is_due(const struct sim_result *result) {
+    return result->stalls > 0 || result->guessed > 0;
+}
+
+/* ---- what went wrong, and what was left undone ---- */
 
 static double stalled_share(const struct sim_result *result) {
     double operations = operations_of(result) * result->replications;

@@ -26,6 +26,14 @@ char *refusal_of_count(const struct model *model);
 char *refusal_of_growth(const struct model *model, const struct sim_result *result,
                         double recorded_cpu_ns);
 
+/* Did they compute so much less that the run must be held against the recorded configuration's? */
+bool refusal_of_loss_is_due(const struct model *model, const struct sim_result *result,
+                            double recorded_cpu_ns);
+
+/* The same of such a run where its threads also did fewer operations on objects than in `own`, the
+ * simulated run of the recorded configuration: else they only waited less, which saves CPU time. */
+char *refusal_of_loss(const struct sim_result *result, const struct sim_result *own);
+
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 

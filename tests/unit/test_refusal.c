@@ -211,6 +211,28 @@ static void a_total_that_grows_with_its_threads_gets_no_figure(void **state) {
     model_free(model);
 }
 
+static void a_total_that_is_not_all_done_gets_no_figure(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    model->pools[pool].partition = PARTITION_SHARED;
+    struct sim_object_result did = {.operations = {60, 0}}, recorded = {.operations = {100, 0}};
+    const struct sim_result result = {
+        .regime = REGIME_ENDING, .cpu_ns = {2e9, 0}, .n_objects = 1, .objects = &did};
+    const struct sim_result own = {.n_objects = 1, .objects = &recorded};
+    assert_false(refusal_of_loss_is_due(model, &result, 2.9e9)); /* caches may save as much */
+    assert_true(refusal_of_loss_is_due(model, &result, 3.1e9));
+    assert_false(refusal_of_loss_is_due(model, &result, NAN));
+    model->one_core_cpu = 0.8; /* what was recorded has in it what cores cost each other */
+    assert_false(refusal_of_loss_is_due(model, &result, 3.1e9));
+    char *reason = refusal_of_loss(&result, &own);
+    assert_non_null(strstr(reason, "only 60 %"));
+    free(reason);
+    did.operations.mean = 70; /* they waited less */
+    assert_null(refusal_of_loss(&result, &own));
+    model_free(model);
+}
+
 static void one_thread_that_goes_another_way_gets_no_figure(void **state) {
     (void)state;
     struct model *model = build_model(2);
@@ -321,6 +343,7 @@ int main(void) {
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),
+        cmocka_unit_test(a_total_that_is_not_all_done_gets_no_figure),
         cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
         cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
