@@ -75,6 +75,28 @@ void trace_rename_function(struct trace *trace, struct trace_frame *frame, const
     frame->function = copy;
 }
 
+char *trace_command_line(const struct trace_meta *meta) {
+    char *line = memory_strdup("");
+    for (int i = 0; i < meta->n_args; i++) {
+        char *longer = memory_format("%s%s%s", line, i ? " " : "", meta->args[i]);
+        free(line);
+        line = longer;
+    }
+    return line;
+}
+
+size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_slices;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->slices[middle].on_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n) {
     for (size_t i = 0; !trace->texts && i < n; i++)
         free_frame(&context->frames[i]);

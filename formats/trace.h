@@ -283,6 +283,12 @@ void trace_free(struct trace *trace);
  * theirs. */
 void trace_rename_function(struct trace *trace, struct trace_frame *frame, const char *name);
 
+/* "./words 2": the recorded command; the caller frees. */
+char *trace_command_line(const struct trace_meta *meta);
+
+/* How many of the thread's slices began at or before `time_ns`. O(log n). */
+size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns);
+
 /* The chain without its innermost `n` frames; one at least must stay. */
 void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n);
 

@@ -26,16 +26,6 @@
 
 /* ---- where the model comes from ---- */
 
-static char *join_args(const struct trace_meta *meta) {
-    char *joined = memory_strdup("");
-    for (int i = 0; i < meta->n_args; i++) {
-        char *longer = memory_format("%s%s%s", joined, i ? " " : "", meta->args[i]);
-        free(joined);
-        joined = longer;
-    }
-    return joined;
-}
-
 /* CPU time is what others that have a core do not add to, so that it tells how fast the cores
  * were. */
 static void measure_plain_cpu(const struct trace_meta *meta, struct model *model) {
@@ -69,7 +59,7 @@ void run_notes_provenance(const struct build *build) {
     char date[32];
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     model->version = MODEL_VERSION;
-    model->program = join_args(meta);
+    model->program = trace_command_line(meta);
     model->built = memory_strdup(date);
     model->host = memory_strdup(meta->host ? meta->host : "");
     model->build_id = memory_strdup(meta->build_id ? meta->build_id : "");

@@ -78,19 +78,8 @@ static const struct argp report_argp = {
 
 /* ---- head ---- */
 
-/* "./words 2", freed by the caller. */
-static char *command_line(const struct trace_meta *meta) {
-    char *line = memory_strdup("");
-    for (int i = 0; i < meta->n_args; i++) {
-        char *longer = memory_format("%s%s%s", line, i ? " " : "", meta->args[i]);
-        free(line);
-        line = longer;
-    }
-    return line;
-}
-
 static void print_program(const struct trace_meta *meta) {
-    char *line = command_line(meta);
+    char *line = trace_command_line(meta);
     printf("program    %s\nrecorded   %s on %s\n", line, meta->date ? meta->date : "?",
            meta->host ? meta->host : "?");
     free(line);
@@ -186,7 +175,7 @@ static json_t *tally_json(const struct trace *trace, struct tally tally, enum ta
 
 static void print_json(const struct trace *trace) {
     const struct trace_meta *meta = &trace->meta;
-    char *line = command_line(meta);
+    char *line = trace_command_line(meta);
     json_t *json = json_pack(
         "{s:o, s:o, s:o, s:i, s:b, s:I, s:o, s:i, s:i, s:I, s:f, s:I, s:I, s:o}", "program",
         text_json(line), "date", text_json(meta->date), "host", text_json(meta->host),

@@ -193,15 +193,9 @@ static void write_calls(const struct writer *writer, const struct trace_thread *
 
 /* Its time on a core that `time_ns` falls into, or NULL. */
 static const struct trace_slice *slice_at(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_slices;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->slices[middle].on_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && time_ns <= thread->slices[low - 1].off_ns ? &thread->slices[low - 1] : NULL;
+    size_t begun = trace_slices_begun(thread, time_ns);
+    const struct trace_slice *slice = begun > 0 ? &thread->slices[begun - 1] : NULL;
+    return slice && time_ns <= slice->off_ns ? slice : NULL;
 }
 
 /* Who woke it, or NULL where that is not known, or was an interrupt that came upon somebody. */

@@ -11,6 +11,21 @@ static enum api_object likeness(enum api_object on) {
     return on == ON_SPIN ? ON_MUTEX : on == ON_SOCKET ? ON_FILE : on;
 }
 
+/* Nobody has done anything to it; at the end of the objects. */
+static struct sync_object *add_object(struct sync_states *states, enum api_object on) {
+    struct sync_object *object = VECTOR_ADD(&states->objects);
+    *object = (struct sync_object){.on = on,
+                                   .context = TRACE_NO_CONTEXT,
+                                   .release = NO_GIVER,
+                                   .write = NO_GIVER,
+                                   .signal = NO_GIVER,
+                                   .opened = NO_GIVER,
+                                   .doer = NO_GIVER,
+                                   .closed = NO_GIVER,
+                                   .gate = DEPENDENCIES_NONE};
+    return object;
+}
+
 uint32_t sync_states_find(struct sync_states *states, enum api_object on, uint64_t address) {
     on = likeness(on);
     uint64_t key = address | (uint64_t)on << 48;
@@ -19,31 +34,14 @@ uint32_t sync_states_find(struct sync_states *states, enum api_object on, uint64
         return (uint32_t)index;
     index = (int)states->objects.count;
     map_put(&states->indices, key, index);
-    *VECTOR_ADD(&states->objects) = (struct sync_object){.on = on,
-                                                         .address = address,
-                                                         .context = TRACE_NO_CONTEXT,
-                                                         .release = NO_GIVER,
-                                                         .write = NO_GIVER,
-                                                         .signal = NO_GIVER,
-                                                         .opened = NO_GIVER,
-                                                         .doer = NO_GIVER,
-                                                         .gate = DEPENDENCIES_NONE};
+    add_object(states, on)->address = address;
     return (uint32_t)index;
 }
 
 uint32_t sync_states_pool(struct sync_states *states, const struct token_pool *pool) {
-    *VECTOR_ADD(&states->objects) = (struct sync_object){.pool = pool,
-                                                         .on = ON_NONE,
-                                                         .context = TRACE_NO_CONTEXT,
-                                                         .release = NO_GIVER,
-                                                         .write = NO_GIVER,
-                                                         .signal = NO_GIVER,
-                                                         .opened = NO_GIVER,
-                                                         .doer = NO_GIVER,
-                                                         .closed = NO_GIVER,
-                                                         .gate = DEPENDENCIES_NONE};
-    size_t index = states->objects.count - 1;
-    struct sync_object *object = &states->objects.items[index];
+    size_t index = states->objects.count;
+    struct sync_object *object = add_object(states, ON_NONE);
+    object->pool = pool;
     object->owed = pool->start < 0 ? (size_t)-pool->start : 0;
     for (int i = 0; i < pool->start; i++)
         tokens_give(&object->given, NO_GIVER);

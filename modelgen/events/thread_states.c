@@ -37,19 +37,6 @@ void thread_states_free(struct thread_states *timeline) {
     *timeline = (struct thread_states){.thread = timeline->thread};
 }
 
-/* Number of slices that began at or before `time_ns`. */
-static size_t slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_slices;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->slices[middle].on_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static size_t records_begun(const struct trace_thread *thread, uint64_t time_ns) {
     size_t low = 0, high = thread->n_records;
     while (low < high) {
@@ -143,7 +130,7 @@ static double on_core(const struct thread_states *timeline, uint64_t time_ns) {
     const struct trace_thread *thread = timeline->thread;
     if (!timeline->cpu_before)
         return cpu_without_slices(timeline, time_ns);
-    size_t begun = slices_begun(thread, time_ns);
+    size_t begun = trace_slices_begun(thread, time_ns);
     if (begun == 0)
         return 0;
     const struct trace_slice *slice = &thread->slices[begun - 1];
@@ -187,7 +174,7 @@ static uint64_t ready_since(const struct trace_thread *thread, size_t i) {
 double thread_states_ready(const struct thread_states *timeline, uint64_t from_ns, uint64_t to_ns) {
     const struct trace_thread *thread = timeline->thread;
     double ready = 0;
-    size_t i = slices_begun(thread, from_ns);
+    size_t i = trace_slices_begun(thread, from_ns);
     for (; i < thread->n_slices; i++) {
         uint64_t since = ready_since(thread, i), on = thread->slices[i].on_ns;
         if (since >= to_ns)
@@ -211,7 +198,7 @@ double thread_states_blocked(const struct thread_states *timeline, uint64_t from
 }
 
 uint64_t thread_states_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
-    for (size_t i = slices_begun(thread, to_ns); i > 0; i--) {
+    for (size_t i = trace_slices_begun(thread, to_ns); i > 0; i--) {
         const struct trace_slice *slice = &thread->slices[i - 1];
         if (slice->wake_ns >= from_ns && slice->wake_ns <= to_ns)
             return slice->wake_ns;

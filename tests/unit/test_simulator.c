@@ -153,9 +153,9 @@ static void test_a_thread_that_slept_long_does_not_starve_the_others(void **stat
     model_free(model);
 }
 
-/* Asleep for 5 ms; its first demand has no sleep before it. */
-static void test_a_longer_sleep_costs_more(void **state) {
-    (void)state;
+/* The first pool's thread waits and then computes 10 ms, the second one's wakes it after 5 ms and
+ * computes 1 ms more. */
+static struct model *build_waiter_and_waker(void) {
     struct model *model = build_model(2);
     int flag = build_object(model, OBJECT_FLAG, 0);
     int waiter = build_pool(model, 1, true);
@@ -164,29 +164,30 @@ static void test_a_longer_sleep_costs_more(void **state) {
     int waker = build_pool(model, 1, true);
     int signal = build_next(model, model->pools[waker].entry, constant(5 * MS), NODE_SIGNAL, flag);
     end_after(model, signal, constant(1 * MS));
-    for (int p = waiter; p <= waker; p++) {
+    return model;
+}
+
+/* Asleep for 5 ms; its first demand has no sleep before it. */
+static void test_a_longer_sleep_costs_more(void **state) {
+    (void)state;
+    enum { WAITER, WAKER };
+    struct model *model = build_waiter_and_waker();
+    for (int p = WAITER; p <= WAKER; p++) {
         model->pools[p].cold_cpu_ns = 2 * MS;
         model->pools[p].cold_pace_ns = 4 * MS;
     }
     struct sim_result result = simulate(model, (struct sim_config){0});
     double cold_ns = 2 * MS * (1 - exp(-5.0 / 4));
     assert_close(result.run_ns.mean, 15 * MS + cold_ns, 1e-9);
-    assert_close(result.pools[waiter].cpu_ns.mean, 10 * MS + cold_ns, 1e-9);
-    assert_close(result.pools[waker].cpu_ns.mean, 6 * MS, 1e-9);
+    assert_close(result.pools[WAITER].cpu_ns.mean, 10 * MS + cold_ns, 1e-9);
+    assert_close(result.pools[WAKER].cpu_ns.mean, 6 * MS, 1e-9);
     sim_result_free(&result);
     model_free(model);
 }
 
 static void test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides(void **state) {
     (void)state;
-    struct model *model = build_model(2);
-    int flag = build_object(model, OBJECT_FLAG, 0);
-    int waiter = build_pool(model, 1, true);
-    int wait = build_next(model, model->pools[waiter].entry, constant(0), NODE_WAIT, flag);
-    end_after(model, wait, constant(10 * MS));
-    int waker = build_pool(model, 1, true);
-    int signal = build_next(model, model->pools[waker].entry, constant(5 * MS), NODE_SIGNAL, flag);
-    end_after(model, signal, constant(1 * MS));
+    struct model *model = build_waiter_and_waker();
     model->machine.wake_latency_ns = constant(3 * MS);
     model->machine.block_cpu_ns = 0.5 * MS;
     model->machine.wake_cpu_ns = 0.25 * MS;
