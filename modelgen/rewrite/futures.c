@@ -88,30 +88,92 @@ static struct trace_record permit(enum api role, uint64_t object, const struct t
         .start_ns = trace_end_ns(at), .object = object, .context = at->context, .api = role};
 }
 
-/* Each wait takes as many permits as results have come since the last one, up to its own. */
+/* Whether the thread does something else than wait for results behind wait w. */
+static bool ends_series(const struct calls *waits, size_t w) {
+    return w + 1 == waits->count || waits->items[w + 1].record != waits->items[w].record + 1;
+}
+
+/* When the thread that waits goes on with something else behind the wait. */
+static uint64_t series_end_ns(const struct trace *trace, const struct call *wait) {
+    const struct trace_thread *thread = &trace->threads[wait->thread];
+    return wait->record + 1 < thread->n_records ? thread->records[wait->record + 1].start_ns
+                                                : thread->end_ns;
+}
+
+/* When the thread may have begun with what the result is of: behind its call before that. */
+static uint64_t begun_ns(const struct trace *trace, const struct call *result) {
+    const struct trace_thread *thread = &trace->threads[result->thread];
+    uint64_t start_ns = thread->records[result->record].start_ns;
+    uint64_t before_ns =
+        result->record > 0 ? trace_end_ns(&thread->records[result->record - 1]) : thread->start_ns;
+    return before_ns < start_ns ? before_ns : start_ns;
+}
+
+/* Whether nobody is at a result whenever the waiting thread goes on with something else: then it
+ * has fetched all that came, and those that it found there as well. A thread that keeps some under
+ * way goes on while others are at them. */
+static bool fetches_all(const struct trace *trace, const struct calls *waits,
+                        const struct calls *results) {
+    bool all = true;
+    uint64_t *ends_ns = memory_alloc(waits->count, sizeof *ends_ns);
+    size_t n = 0;
+    for (size_t w = 0; w < waits->count; w++)
+        if (ends_series(waits, w))
+            ends_ns[n++] = series_end_ns(trace, &waits->items[w]);
+    size_t next = 0; /* results are in the order of time: the first end behind the result */
+    for (size_t r = 0; r < results->count && all; r++) {
+        const struct call *result = &results->items[r];
+        while (next < n && ends_ns[next] < result->time_ns)
+            next++;
+        all = next == 0 || ends_ns[next - 1] < begun_ns(trace, result);
+    }
+    free(ends_ns);
+    return all;
+}
+
+/* What is known of the results of others up to a moment that only goes on. */
+struct results_come {
+    size_t count;
+    struct map number_of; /* once -> number of its last result, from 1 on */
+};
+
+static void come_until(struct results_come *come, const struct trace *trace,
+                       const struct calls *results, uint64_t time_ns) {
+    for (; come->count < results->count && results->items[come->count].time_ns <= time_ns;
+         come->count++)
+        map_put(&come->number_of, call_record(trace, &results->items[come->count])->object,
+                (int)come->count + 1);
+}
+
+/* Each wait takes as many permits as results have come since the last one, up to its own; the last
+ * one before something else those, too, that were found there behind it. */
 static void show_waits(struct event_log *log, const struct calls *waits,
                        const struct calls *results, uint64_t object) {
     struct event_insertion *added = memory_alloc(results->count, sizeof *added);
-    struct map number_of = MAP_EMPTY; /* once -> number of its last result, from 1 on */
-    size_t come = 0, n_added = 0;
+    struct results_come come = {0, MAP_EMPTY};
+    size_t n_added = 0;
     int taken = 0;
+    bool all = fetches_all(&log->trace, waits, results);
     for (size_t w = 0; w < waits->count; w++) {
         const struct call *wait = &waits->items[w];
-        for (; come < results->count && results->items[come].time_ns <= wait->time_ns; come++)
-            map_put(&number_of, call_record(&log->trace, &results->items[come])->object,
-                    (int)come + 1);
-        int number = map_get(&number_of, once_of(&log->trace, wait), 0);
-        if (number <= taken)
-            continue;
-        struct trace_record *record = event_log_change(log, wait->thread, wait->record);
-        record->api = ROLE_acquire;
-        record->object = object;
-        for (taken++; taken < number; taken++)
-            added[n_added++] =
-                (struct event_insertion){wait->record, permit(ROLE_acquire, object, record)};
+        come_until(&come, &log->trace, results, wait->time_ns);
+        int number = map_get(&come.number_of, once_of(&log->trace, wait), 0);
+        if (number > taken) {
+            struct trace_record *record = event_log_change(log, wait->thread, wait->record);
+            record->api = ROLE_acquire;
+            record->object = object;
+            taken++;
+        }
+        if (all && ends_series(waits, w)) {
+            come_until(&come, &log->trace, results, series_end_ns(&log->trace, wait));
+            number = (int)come.count;
+        }
+        for (; taken < number; taken++)
+            added[n_added++] = (struct event_insertion){
+                wait->record, permit(ROLE_acquire, object, call_record(&log->trace, wait))};
     }
     event_log_insert(log, waits->items[0].thread, added, n_added);
-    map_free(&number_of);
+    map_free(&come.number_of);
     free(added);
 }
 

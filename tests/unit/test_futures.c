@@ -73,6 +73,58 @@ static void a_wait_is_for_all_results_up_to_its_own(void **unused) {
     trace_free(trace);
 }
 
+/* Two results for each of two rounds; main sleeps behind each, and finds the last one of the first
+ * round there. What is under way while it sleeps begins that many ns before the sleep's end. */
+static struct trace *two_rounds(uint64_t begun_early_ns) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    set_result(trace, FIRST, 0, 100, 0);
+    set_result(trace, SECOND, 0, 102, 1);
+    wait_for(trace, MAIN, 10, 101, 0, 0);
+    uint32_t context = builder_context(trace, "pause", 60, "main", 40);
+    builder_call(trace, MAIN, "nanosleep", 110, 200, 0, context);
+    builder_call(trace, FIRST, "nanosleep", 103, 199 - begun_early_ns, 0, context);
+    builder_call(trace, SECOND, "nanosleep", 150, 199, 0, context);
+    set_result(trace, FIRST, 200 - begun_early_ns, 300, 2);
+    set_result(trace, SECOND, 200, 302, 3);
+    wait_for(trace, MAIN, 210, 305, 3, 0);
+    builder_finish(trace, 400);
+    return trace;
+}
+
+static size_t takes_before(const struct event_log *log, uint64_t time_ns) {
+    const struct trace_thread *waiting = &log->trace.threads[MAIN];
+    size_t n = 0;
+    for (size_t r = 0; r < waiting->n_records; r++)
+        n +=
+            waiting->records[r].api == ROLE_acquire && trace_end_ns(&waiting->records[r]) < time_ns;
+    return n;
+}
+
+static void results_found_there_are_fetched_before_the_next_round(void **unused) {
+    (void)unused;
+    struct trace *trace = two_rounds(0);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(takes_before(&log, 110), 2);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), 4);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+static void while_results_are_under_way_only_those_waited_for_are_fetched(void **unused) {
+    (void)unused;
+    struct trace *trace = two_rounds(95);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(takes_before(&log, 110), 1);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), 4);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void a_wait_in_vain_stays_one(void **unused) {
     (void)unused;
     struct trace *trace = four_results();
@@ -153,6 +205,8 @@ static void where_several_threads_wait_all_stays_as_it_was(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_is_for_all_results_up_to_its_own),
+        cmocka_unit_test(results_found_there_are_fetched_before_the_next_round),
+        cmocka_unit_test(while_results_are_under_way_only_those_waited_for_are_fetched),
         cmocka_unit_test(a_wait_in_vain_stays_one),
         cmocka_unit_test(without_debug_information_a_wait_shows_where_results_are_set),
         cmocka_unit_test(what_no_other_thread_set_for_the_waiting_one_is_no_permit),
