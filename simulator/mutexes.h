@@ -7,7 +7,7 @@
 #include "simulator/state.h"
 
 /* The free lock, of any kind, is the thread's now. */
-void mutex_own(const struct engine *engine, struct thread *thread, struct shared *lock);
+void mutex_own(const struct engine *engine, struct thread *thread, struct shared *object);
 
 enum progress mutex_take(struct engine *engine, struct thread *thread, struct shared *mutex);
 
