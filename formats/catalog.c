@@ -15,6 +15,15 @@ const struct api_info api_catalog[API_COUNT] = {
 #undef API
 };
 
+const char *const api_object_names[] = {
+    [ON_NONE] = "object",         [ON_MUTEX] = "mutex",         [ON_RWLOCK] = "rwlock",
+    [ON_CONDITION] = "condition", [ON_SEMAPHORE] = "semaphore", [ON_BARRIER] = "barrier",
+    [ON_SPIN] = "spin lock",      [ON_ONCE] = "once",           [ON_THREAD] = "thread",
+    [ON_FILE] = "descriptor",     [ON_SOCKET] = "socket",       [ON_QUEUE] = "message queue",
+    [ON_ITEMS] = "queue",         [ON_EVENT] = "event",         [ON_TEAM] = "team",
+    [ON_SHARE] = "shared work",
+};
+
 int api_find(const char *name) {
     for (int i = 0; i < API_COUNT; i++)
         if (strcmp(api_catalog[i].name, name) == 0)

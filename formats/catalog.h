@@ -142,6 +142,10 @@ struct api_info {
 /* Indexed by enum api. */
 extern const struct api_info api_catalog[API_COUNT];
 
+/* What kinds of objects are called in all that is printed, by enum api_object. (In static.json they
+ * have names of their own, which stay as they are: see facts.h.) */
+extern const char *const api_object_names[];
+
 /* Index by name, or -1. Linear in the catalog; for start-up only. */
 int api_find(const char *name);
 

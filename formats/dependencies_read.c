@@ -1,14 +1,11 @@
 /* dependencies.persik -> struct dependencies. Nothing in the file is believed before it is checked.
  */
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/room.h"
+#include "formats/binary_input.h"
 #include "formats/dependencies.h"
 #include "formats/dependencies_file.h"
 #include "formats/json_input.h"
@@ -16,25 +13,17 @@
 #define AGAIN "remove it: `persik critical-path` makes it anew"
 
 struct reader {
-    FILE *file;
-    const char *path;
-    uint64_t size; /* bytes of the file */
-    struct room room;
+    struct binary_input input;
     struct error *error;
     struct dependencies *all;
 };
 
 static int truncated(struct reader *reader) {
-    return error_set(reader->error, "%s: truncated: " AGAIN, reader->path);
+    return error_set(reader->error, "%s: truncated: " AGAIN, reader->input.path);
 }
 
 static int corrupt(struct reader *reader, const char *what) {
-    return error_set(reader->error, "%s: corrupted (%s): " AGAIN, reader->path, what);
-}
-
-/* `n` things of `size` bytes, zeroed; NULL: the file is not worth so many. */
-static void *allocate(struct reader *reader, size_t n, size_t size) {
-    return room_take(&reader->room, n, size) ? memory_alloc(n, size) : NULL;
+    return error_set(reader->error, "%s: corrupted (%s): " AGAIN, reader->input.path, what);
 }
 
 static bool is_time(json_int_t ns) {
@@ -55,7 +44,8 @@ static int read_frame(json_t *json, struct dependency_frame *frame) {
 }
 
 static int read_place(struct reader *reader, const json_t *json, struct dependency_place *place) {
-    place->frames = allocate(reader, json_array_size(json), sizeof *place->frames);
+    place->frames =
+        binary_input_allocate(&reader->input, json_array_size(json), sizeof *place->frames);
     if (!place->frames || !json_is_array(json))
         return -1;
     place->n_frames = json_array_size(json);
@@ -67,7 +57,7 @@ static int read_place(struct reader *reader, const json_t *json, struct dependen
 
 static int read_places(struct reader *reader, const json_t *json) {
     struct dependencies *all = reader->all;
-    all->places = allocate(reader, json_array_size(json), sizeof *all->places);
+    all->places = binary_input_allocate(&reader->input, json_array_size(json), sizeof *all->places);
     if (!all->places)
         return -1;
     all->n_places = json_array_size(json);
@@ -79,7 +69,8 @@ static int read_places(struct reader *reader, const json_t *json) {
 
 static int read_objects(struct reader *reader, const json_t *json) {
     struct dependencies *all = reader->all;
-    all->objects = allocate(reader, json_array_size(json), sizeof *all->objects);
+    all->objects =
+        binary_input_allocate(&reader->input, json_array_size(json), sizeof *all->objects);
     if (!all->objects)
         return -1;
     all->n_objects = json_array_size(json);
@@ -101,7 +92,8 @@ static int read_objects(struct reader *reader, const json_t *json) {
 
 static int read_threads(struct reader *reader, const json_t *json) {
     struct dependencies *all = reader->all;
-    all->threads = allocate(reader, json_array_size(json), sizeof *all->threads);
+    all->threads =
+        binary_input_allocate(&reader->input, json_array_size(json), sizeof *all->threads);
     if (!all->threads)
         return -1;
     all->n_threads = json_array_size(json);
@@ -144,11 +136,11 @@ static int read_parts(struct reader *reader, json_t *json) {
 }
 
 static int read_header(struct reader *reader, uint64_t bytes) {
-    char *text = allocate(reader, bytes, 1);
+    char *text = binary_input_allocate(&reader->input, bytes, 1);
     if (!text)
         return corrupt(reader, "header");
-    int status = fread(text, 1, bytes, reader->file) == bytes ? 0 : truncated(reader);
-    json_t *json = status ? NULL : json_parse(text, bytes, 0, &reader->room, NULL);
+    int status = binary_input_take(&reader->input, text, bytes) ? 0 : truncated(reader);
+    json_t *json = status ? NULL : json_parse(text, bytes, 0, &reader->input.room, NULL);
     if (!status && (!json || read_parts(reader, json) != 0))
         status = corrupt(reader, "header");
     json_decref(json);
@@ -205,9 +197,9 @@ static int check_steps(struct reader *reader) {
 static bool fetch_steps(struct reader *reader) {
     struct dependencies *all = reader->all;
     if (all->has_operations)
-        return fread(all->steps, sizeof *all->steps, all->n_steps, reader->file) == all->n_steps;
+        return binary_input_take(&reader->input, all->steps, all->n_steps * sizeof *all->steps);
     for (size_t i = 0; i < all->n_steps; i++) {
-        if (fread(&all->steps[i], DEPENDENCIES_STEP_1, 1, reader->file) != 1)
+        if (!binary_input_take(&reader->input, &all->steps[i], DEPENDENCIES_STEP_1))
             return false;
         all->steps[i].operand = DEPENDENCIES_NONE;
     }
@@ -216,7 +208,7 @@ static bool fetch_steps(struct reader *reader) {
 
 static int read_steps(struct reader *reader, uint64_t n) {
     struct dependencies *all = reader->all;
-    all->steps = allocate(reader, n, sizeof *all->steps);
+    all->steps = binary_input_allocate(&reader->input, n, sizeof *all->steps);
     if (!all->steps)
         return corrupt(reader, "number of steps");
     all->n_steps = n;
@@ -228,18 +220,21 @@ static int read_steps(struct reader *reader, uint64_t n) {
 /* ---- the file ---- */
 
 static int read_head(struct reader *reader, struct dependencies_head *head) {
-    size_t got = fread(head, 1, sizeof *head, reader->file);
-    if (got < sizeof head->magic ||
+    bool is_short = reader->input.size < sizeof *head;
+    size_t bytes = is_short ? reader->input.size : sizeof *head;
+    if (!binary_input_take(&reader->input, head, bytes))
+        return truncated(reader);
+    if (bytes < sizeof head->magic ||
         memcmp(head->magic, DEPENDENCIES_MAGIC, sizeof head->magic) != 0)
-        return error_set(reader->error, "%s: holds no dependencies: " AGAIN, reader->path);
-    if (got < sizeof *head)
+        return error_set(reader->error, "%s: holds no dependencies: " AGAIN, reader->input.path);
+    if (is_short)
         return truncated(reader);
     if (head->version < DEPENDENCIES_OLDEST || head->version > DEPENDENCIES_VERSION)
         return error_set(reader->error,
                          "%s: format version %u, this persik reads %d: use the persik that wrote "
                          "it, or " AGAIN,
-                         reader->path, head->version, DEPENDENCIES_VERSION);
-    uint64_t rest = reader->size - sizeof *head;
+                         reader->input.path, head->version, DEPENDENCIES_VERSION);
+    uint64_t rest = reader->input.size - sizeof *head;
     reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
     size_t step =
         reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
@@ -258,21 +253,12 @@ static int read_all(struct reader *reader) {
 }
 
 struct dependencies *dependencies_load(const char *path, struct error *error) {
-    struct reader reader = {.path = path, .error = error};
-    struct stat status;
-    reader.file = fopen(path, "rbe");
-    if (!reader.file || fstat(fileno(reader.file), &status) != 0 || !S_ISREG(status.st_mode)) {
-        error_set(error, "%s: %s: run `persik critical-path` first", path,
-                  reader.file ? "not a file" : strerror(errno));
-        if (reader.file)
-            fclose(reader.file);
+    struct reader reader = {.error = error};
+    if (binary_input_open(&reader.input, path, "persik critical-path", error) != 0)
         return NULL;
-    }
-    reader.size = (uint64_t)status.st_size;
-    reader.room = room_of_file(reader.size);
     reader.all = memory_alloc(1, sizeof *reader.all);
     int failed = read_all(&reader);
-    fclose(reader.file);
+    binary_input_close(&reader.input);
     if (failed) {
         dependencies_free(reader.all);
         return NULL;

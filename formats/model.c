@@ -9,7 +9,6 @@
 #include <gsl/gsl_sort_double.h>
 
 #include "base/memory.h"
-#include "formats/model_fields.h"
 
 int model_bounded(int threads, int least, int most) {
     if (most > 0 && threads > most)
@@ -93,30 +92,6 @@ struct dist dist_from_values(double *values, size_t n, size_t limit) {
     for (size_t i = 1; i < limit; i++)
         dist.values[i] = fmax(dist.values[i], dist.values[i - 1]);
     return dist;
-}
-
-const char *object_kind_name(enum object_kind kind) {
-    return model_object_kinds[kind];
-}
-
-const char *node_kind_name(enum node_kind kind) {
-    return model_node_kinds[kind];
-}
-
-const char *taker_name(enum taker taker) {
-    return model_takers[taker];
-}
-
-const char *hand_made_kind_name(enum hand_made_kind kind) {
-    return model_monitor_kinds[kind];
-}
-
-const char *hand_made_role_name(enum hand_made_role role) {
-    return model_monitor_roles[role];
-}
-
-const char *modelled_name(enum modelled how) {
-    return model_modelled[how];
 }
 
 static void free_texts(char **texts, size_t n) {

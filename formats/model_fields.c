@@ -358,3 +358,27 @@ const char *model_target_name(const struct model *model, enum field_target targe
     }
     return NULL;
 }
+
+const char *object_kind_name(enum object_kind kind) {
+    return model_object_kinds[kind];
+}
+
+const char *node_kind_name(enum node_kind kind) {
+    return model_node_kinds[kind];
+}
+
+const char *taker_name(enum taker taker) {
+    return model_takers[taker];
+}
+
+const char *hand_made_kind_name(enum hand_made_kind kind) {
+    return model_monitor_kinds[kind];
+}
+
+const char *hand_made_role_name(enum hand_made_role role) {
+    return model_monitor_roles[role];
+}
+
+const char *modelled_name(enum modelled how) {
+    return model_modelled[how];
+}

@@ -1,15 +1,12 @@
 /* trace.persik -> struct trace. Nothing in the file is believed before it is checked: lengths
  * against what is left of the file, counts against the header, indices against their tables. */
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/memory.h"
-#include "base/room.h"
+#include "formats/binary_input.h"
 #include "formats/json_input.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
@@ -19,10 +16,7 @@
 #define MOST_APIS 4096 /* functions in a catalog: ten times ours */
 
 struct reader {
-    FILE *file;
-    const char *path;
-    uint64_t offset, size; /* bytes */
-    struct room room;      /* for what the file makes us allocate */
+    struct binary_input input;
     struct error *error;
     struct trace *trace;
     bool header_only;
@@ -35,25 +29,17 @@ struct reader {
 };
 
 static int corrupt(struct reader *reader, uint64_t offset, const char *what) {
-    return error_set(reader->error, "%s: corrupted at byte %llu (%s): " AGAIN, reader->path,
+    return error_set(reader->error, "%s: corrupted at byte %llu (%s): " AGAIN, reader->input.path,
                      (unsigned long long)offset, what);
 }
 
 static int truncated(struct reader *reader) {
-    return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->path,
-                     (unsigned long long)reader->size);
+    return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->input.path,
+                     (unsigned long long)reader->input.size);
 }
 
 static int take(struct reader *reader, void *to, size_t bytes) {
-    if (bytes > reader->size - reader->offset || fread(to, 1, bytes, reader->file) != bytes)
-        return truncated(reader);
-    reader->offset += bytes;
-    return 0;
-}
-
-/* `n` things of `size` bytes, zeroed; NULL: the file is not worth so many. */
-static void *allocate(struct reader *reader, size_t n, size_t size) {
-    return room_take(&reader->room, n, size) ? memory_alloc(n, size) : NULL;
+    return binary_input_take(&reader->input, to, bytes) ? 0 : truncated(reader);
 }
 
 /* ---- header ---- */
@@ -69,7 +55,7 @@ static char *read_text(const json_t *json) {
 
 /* `json` is an array of strings. */
 static int read_texts(struct reader *reader, const json_t *json, char ***texts, size_t *n) {
-    *texts = allocate(reader, json_array_size(json), sizeof **texts);
+    *texts = binary_input_allocate(&reader->input, json_array_size(json), sizeof **texts);
     *n = 0;
     for (size_t i = 0; i < json_array_size(json); i++) {
         char *text = *texts ? read_text(json_array_get(json, i)) : NULL;
@@ -90,7 +76,7 @@ static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_
                            const json_t *pieces, struct trace_plain_run **runs, size_t *n) {
     if (json_array_size(cpu) == 0)
         return 0;
-    *runs = allocate(reader, json_array_size(cpu), sizeof **runs);
+    *runs = binary_input_allocate(&reader->input, json_array_size(cpu), sizeof **runs);
     if (!*runs)
         return -1;
     *n = json_array_size(cpu);
@@ -115,7 +101,8 @@ static uint64_t read_count(const json_t *json, const char *key) {
 static int read_handlers(struct reader *reader, const json_t *json,
                          struct trace_elsewhere *elsewhere) {
     size_t n = json_array_size(json);
-    elsewhere->handler = n > 0 ? allocate(reader, n, sizeof *elsewhere->handler) : NULL;
+    elsewhere->handler =
+        n > 0 ? binary_input_allocate(&reader->input, n, sizeof *elsewhere->handler) : NULL;
     if (n > 0 && !elsewhere->handler)
         return -1;
     for (size_t i = 0; i < n; i++) {
@@ -263,7 +250,7 @@ static int read_frame(struct trace *trace, json_t *json, struct trace_frame *fra
 static int read_context(struct reader *reader, const json_t *chain, const struct trace_frame *known,
                         size_t n_known, struct trace_context *context) {
     size_t depth = json_array_size(chain);
-    context->frames = allocate(reader, depth, sizeof *context->frames);
+    context->frames = binary_input_allocate(&reader->input, depth, sizeof *context->frames);
     if (!context->frames)
         return -1;
     context->n_frames = depth;
@@ -279,7 +266,8 @@ static int read_context(struct reader *reader, const json_t *chain, const struct
 static int read_chains(struct reader *reader, const json_t *chains, const struct trace_frame *known,
                        size_t n_known) {
     struct trace *trace = reader->trace;
-    trace->contexts = allocate(reader, json_array_size(chains), sizeof *trace->contexts);
+    trace->contexts =
+        binary_input_allocate(&reader->input, json_array_size(chains), sizeof *trace->contexts);
     if (!trace->contexts)
         return -1;
     trace->n_contexts = json_array_size(chains);
@@ -293,8 +281,8 @@ static int read_chains(struct reader *reader, const json_t *chains, const struct
 static int read_contexts(struct reader *reader, const json_t *contexts, const json_t *frames) {
     size_t n = json_array_size(frames);
     struct trace *trace = reader->trace;
-    struct trace_frame *known = allocate(reader, n, sizeof *known);
-    trace->texts = allocate(reader, 3 * n, sizeof *trace->texts);
+    struct trace_frame *known = binary_input_allocate(&reader->input, n, sizeof *known);
+    trace->texts = binary_input_allocate(&reader->input, 3 * n, sizeof *trace->texts);
     int status = known && trace->texts ? 0 : -1;
     for (size_t i = 0; i < n && status == 0; i++)
         status = read_frame(trace, json_array_get(frames, i), &known[i]);
@@ -344,9 +332,11 @@ static int read_thread(const struct reader *reader, json_t *json, struct trace_t
  * than the file is worth. */
 static int make_room(struct reader *reader, struct trace_thread *thread) {
     if (thread->n_records > 0)
-        thread->records = allocate(reader, thread->n_records, sizeof *thread->records);
+        thread->records =
+            binary_input_allocate(&reader->input, thread->n_records, sizeof *thread->records);
     if (thread->n_slices > 0)
-        thread->slices = allocate(reader, thread->n_slices, sizeof *thread->slices);
+        thread->slices =
+            binary_input_allocate(&reader->input, thread->n_slices, sizeof *thread->slices);
     return (thread->records || !thread->n_records) && (thread->slices || !thread->n_slices) ? 0
                                                                                             : -1;
 }
@@ -359,9 +349,9 @@ static bool is_sound(const struct trace_thread *thread, size_t index) {
 static int read_threads(struct reader *reader, const json_t *json) {
     struct trace *trace = reader->trace;
     size_t n = json_array_size(json);
-    trace->threads = allocate(reader, n, sizeof *trace->threads);
-    reader->records = allocate(reader, n, sizeof *reader->records);
-    reader->slices = allocate(reader, n, sizeof *reader->slices);
+    trace->threads = binary_input_allocate(&reader->input, n, sizeof *trace->threads);
+    reader->records = binary_input_allocate(&reader->input, n, sizeof *reader->records);
+    reader->slices = binary_input_allocate(&reader->input, n, sizeof *reader->slices);
     if (!trace->threads || !reader->records || !reader->slices)
         return -1;
     trace->n_threads = n;
@@ -374,7 +364,8 @@ static int read_threads(struct reader *reader, const json_t *json) {
 
 static int read_evictions(struct reader *reader, json_t *json) {
     struct trace *trace = reader->trace;
-    trace->evictions = allocate(reader, json_array_size(json), sizeof *trace->evictions);
+    trace->evictions =
+        binary_input_allocate(&reader->input, json_array_size(json), sizeof *trace->evictions);
     if (!trace->evictions)
         return -1;
     trace->n_evictions = json_array_size(json);
@@ -398,7 +389,8 @@ static int read_evictions(struct reader *reader, json_t *json) {
 
 static int read_values(struct reader *reader, json_t *json) {
     struct trace *trace = reader->trace;
-    trace->values = allocate(reader, json_array_size(json), sizeof *trace->values);
+    trace->values =
+        binary_input_allocate(&reader->input, json_array_size(json), sizeof *trace->values);
     if (!trace->values)
         return -1;
     for (size_t i = 0; i < json_array_size(json); i++) {
@@ -441,7 +433,7 @@ static int read_parts(struct reader *reader, json_t *json) {
                     &values) != 0 ||
         blocks < 0)
         return -1;
-    trace->blocks = allocate(reader, (size_t)blocks, sizeof *trace->blocks);
+    trace->blocks = binary_input_allocate(&reader->input, (size_t)blocks, sizeof *trace->blocks);
     if (!trace->blocks)
         return -1;
     trace->n_blocks = (size_t)blocks;
@@ -456,10 +448,10 @@ static int read_parts(struct reader *reader, json_t *json) {
 
 static int read_header(struct reader *reader, const char *text, size_t bytes) {
     uint64_t start = sizeof(struct trace_preamble);
-    json_t *json = json_parse(text, bytes, 0, &reader->room, NULL);
+    json_t *json = json_parse(text, bytes, 0, &reader->input.room, NULL);
     int status = json ? read_parts(reader, json) : -1;
     json_decref(json);
-    if (status && reader->room.exhausted)
+    if (status && reader->input.room.exhausted)
         return corrupt(reader, start, "more things than its size is for");
     return status ? corrupt(reader, start, "header") : 0;
 }
@@ -468,16 +460,16 @@ static int read_header(struct reader *reader, const char *text, size_t bytes) {
 
 static int check_record(struct reader *reader, struct trace_record *record) {
     if (!is_time(record->start_ns))
-        return corrupt(reader, reader->offset, "a record's time");
+        return corrupt(reader, reader->input.offset, "a record's time");
     if (record->api >= reader->n_apis ||
         (record->context != TRACE_NO_CONTEXT && record->context >= reader->trace->n_contexts))
-        return corrupt(reader, reader->offset, "a record's function or context");
+        return corrupt(reader, reader->input.offset, "a record's function or context");
     int api = reader->apis[record->api];
     if (api < 0)
         return error_set(reader->error,
                          "%s: calls a function this persik does not know: use the persik that "
                          "recorded it, or " AGAIN,
-                         reader->path);
+                         reader->input.path);
     record->api = (uint64_t)api;
     return 0;
 }
@@ -487,7 +479,7 @@ static int append(struct reader *reader, const struct trace_section *section, co
                   size_t size, void *items, size_t *count, size_t total) {
     if (section->items != section->bytes / size || section->bytes % size ||
         section->items > total - *count)
-        return corrupt(reader, reader->offset, "number of items");
+        return corrupt(reader, reader->input.offset, "number of items");
     if (section->items > 0)
         memcpy((char *)items + *count * size, from, section->bytes);
     *count += section->items;
@@ -516,9 +508,9 @@ static int read_slices(struct reader *reader, const struct trace_section *sectio
     for (size_t i = first; !status && i < *count; i++) {
         const struct trace_slice *slice = &thread->slices[i];
         if (!is_time(slice->wake_ns) || !is_time(slice->on_ns) || !is_time(slice->off_ns))
-            return corrupt(reader, reader->offset, "a slice's time");
+            return corrupt(reader, reader->input.offset, "a slice's time");
         if (slice->waker > reader->trace->n_threads)
-            return corrupt(reader, reader->offset, "a slice's waker");
+            return corrupt(reader, reader->input.offset, "a slice's waker");
     }
     return status;
 }
@@ -526,9 +518,9 @@ static int read_slices(struct reader *reader, const struct trace_section *sectio
 static int read_block(struct reader *reader, const struct trace_block_entry *entry,
                       struct trace_block *block) {
     if (entry->kind > BLOCK_DISCARD)
-        return corrupt(reader, reader->offset, "a block request's kind");
+        return corrupt(reader, reader->input.offset, "a block request's kind");
     if (!is_time(entry->queued_ns) || !is_time(entry->issued_ns) || !is_time(entry->completed_ns))
-        return corrupt(reader, reader->offset, "a block request's time");
+        return corrupt(reader, reader->input.offset, "a block request's time");
     *block = (struct trace_block){entry->queued_ns,
                                   entry->issued_ns,
                                   entry->completed_ns,
@@ -546,7 +538,7 @@ static int read_blocks(struct reader *reader, const struct trace_section *sectio
     struct trace *trace = reader->trace;
     if (section->items != section->bytes / sizeof *entries || section->bytes % sizeof *entries ||
         section->items > trace->n_blocks - reader->blocks)
-        return corrupt(reader, reader->offset, "number of items");
+        return corrupt(reader, reader->input.offset, "number of items");
     for (uint64_t i = 0; i < section->items; i++)
         if (read_block(reader, &entries[i], &trace->blocks[reader->blocks++]) != 0)
             return -1;
@@ -557,11 +549,11 @@ static int read_body(struct reader *reader, const struct trace_section *section,
     bool first = reader->apis == NULL;
     bool of_thread = section->kind == SECTION_RECORDS || section->kind == SECTION_SLICES;
     if (first != (section->kind == SECTION_HEADER))
-        return corrupt(reader, reader->offset, "order of sections");
+        return corrupt(reader, reader->input.offset, "order of sections");
     if (section->thread >= (of_thread ? reader->trace->n_threads : 1))
-        return corrupt(reader, reader->offset, "thread");
+        return corrupt(reader, reader->input.offset, "thread");
     if (first && section->items != 1)
-        return corrupt(reader, reader->offset, "number of items");
+        return corrupt(reader, reader->input.offset, "number of items");
     switch (section->kind) {
     case SECTION_HEADER:
         return read_header(reader, body, section->bytes);
@@ -572,14 +564,14 @@ static int read_body(struct reader *reader, const struct trace_section *section,
     case SECTION_BLOCKS:
         return read_blocks(reader, section, body);
     default:
-        return corrupt(reader, reader->offset, "kind of section");
+        return corrupt(reader, reader->input.offset, "kind of section");
     }
 }
 
 /* `frame` and `body` have the room that the section says. */
 static int unpack_section(struct reader *reader, const struct trace_section *section, char *frame,
                           char *body) {
-    uint64_t start = reader->offset;
+    uint64_t start = reader->input.offset;
     if (take(reader, frame, section->stored) != 0)
         return -1;
     size_t bytes = ZSTD_decompress(body, section->bytes, frame, section->stored);
@@ -589,19 +581,19 @@ static int unpack_section(struct reader *reader, const struct trace_section *sec
 }
 
 static int read_section(struct reader *reader, const struct trace_section *section) {
-    if (section->stored > reader->size - reader->offset)
+    if (section->stored > reader->input.size - reader->input.offset)
         return truncated(reader);
     /* The header's is bounded by what the whole file is worth. */
     if (section->kind != SECTION_HEADER && section->bytes > TRACE_BLOCK_BYTES)
-        return corrupt(reader, reader->offset, "length of a section");
-    char *frame = allocate(reader, section->stored, 1);
-    char *body = allocate(reader, section->bytes, 1);
+        return corrupt(reader, reader->input.offset, "length of a section");
+    char *frame = binary_input_allocate(&reader->input, section->stored, 1);
+    char *body = binary_input_allocate(&reader->input, section->bytes, 1);
     int status = frame && body ? unpack_section(reader, section, frame, body)
-                               : corrupt(reader, reader->offset, "length of a section");
+                               : corrupt(reader, reader->input.offset, "length of a section");
     if (frame)
-        room_give_back(&reader->room, section->stored);
+        room_give_back(&reader->input.room, section->stored);
     if (body)
-        room_give_back(&reader->room, section->bytes);
+        room_give_back(&reader->input.room, section->bytes);
     free(frame);
     free(body);
     return status;
@@ -614,34 +606,34 @@ static int check_counts(struct reader *reader, const struct trace_section *end, 
     for (size_t i = 0; whole && i < trace->n_threads; i++)
         whole = reader->records[i] == trace->threads[i].n_records &&
                 reader->slices[i] == trace->threads[i].n_slices;
-    return whole ? 0 : corrupt(reader, reader->offset, "sections are missing");
+    return whole ? 0 : corrupt(reader, reader->input.offset, "sections are missing");
 }
 
 static int read_preamble(struct reader *reader) {
     struct trace_preamble preamble;
-    if (reader->size < sizeof preamble.magic)
+    if (reader->input.size < sizeof preamble.magic)
         return truncated(reader);
-    if (reader->size < sizeof preamble)
+    if (reader->input.size < sizeof preamble)
         memset(&preamble, 0, sizeof preamble);
-    size_t bytes = reader->size < sizeof preamble ? reader->size : sizeof preamble;
+    size_t bytes = reader->input.size < sizeof preamble ? reader->input.size : sizeof preamble;
     if (take(reader, &preamble, bytes) != 0)
         return -1;
     if (memcmp(preamble.magic, TRACE_MAGIC, sizeof preamble.magic) != 0)
-        return error_set(reader->error, "%s: not a trace: " AGAIN, reader->path);
+        return error_set(reader->error, "%s: not a trace: " AGAIN, reader->input.path);
     if (bytes < sizeof preamble)
         return truncated(reader);
     if (preamble.version < TRACE_OLDEST || preamble.version > TRACE_VERSION)
         return error_set(reader->error,
                          "%s: format version %u, this persik reads %d to %d: use the persik that "
                          "wrote it, or " AGAIN,
-                         reader->path, preamble.version, TRACE_OLDEST, TRACE_VERSION);
+                         reader->input.path, preamble.version, TRACE_OLDEST, TRACE_VERSION);
     reader->version = preamble.version;
     return 0;
 }
 
 static int read_sections(struct reader *reader) {
     for (uint64_t sections = 0;; sections++) {
-        uint64_t start = reader->offset;
+        uint64_t start = reader->input.offset;
         struct trace_section section = {0};
         if (take(reader, &section, sizeof section) != 0)
             return -1;
@@ -659,21 +651,12 @@ static int read_sections(struct reader *reader) {
 /* ---- file ---- */
 
 static struct trace *load(const char *path, bool header_only, struct error *error) {
-    struct reader reader = {.path = path, .error = error, .header_only = header_only};
-    struct stat status;
-    reader.file = fopen(path, "rbe");
-    if (!reader.file || fstat(fileno(reader.file), &status) != 0 || !S_ISREG(status.st_mode)) {
-        error_set(error, "%s: %s: run `persik trace` first", path,
-                  reader.file ? "not a file" : strerror(errno));
-        if (reader.file)
-            fclose(reader.file);
+    struct reader reader = {.error = error, .header_only = header_only};
+    if (binary_input_open(&reader.input, path, "persik trace", error) != 0)
         return NULL;
-    }
-    reader.size = (uint64_t)status.st_size;
-    reader.room = room_of_file(reader.size);
     reader.trace = memory_alloc(1, sizeof *reader.trace);
     int failed = read_preamble(&reader) != 0 || read_sections(&reader) != 0;
-    fclose(reader.file);
+    binary_input_close(&reader.input);
     free(reader.apis);
     free(reader.records);
     free(reader.slices);

@@ -210,9 +210,10 @@ void persik_config_free(persik_config *config);
 /* Replications until the answer is precise. `config` NULL: nothing set. NULL and `error`:
  * - the model is not whole, or the configuration impossible (no core, a run without an end in which
  *   nothing arrives and no horizon is set, ...);
- * - a pool of a recorded program is to have another number of threads, and the recording did not
+ * - a recorded program is to have another number of threads or cores, and the recording did not
  *   tell how its work follows that: PERSIK_ACCEPT_UNKNOWN_RULES takes it for a fixed total;
- * - everything came to wait for nothing: a deadlock, or a model that lacks something. With
+ * - everything came to wait for nothing: a deadlock, or a model that lacks something, or that did
+ *   when it was built and held against its recording. With
  *   PERSIK_ACCEPT_STANDSTILL who waited longest is let go, and persik_standstills() counts. */
 persik_result *persik_simulate(persik_model *model, const persik_config *config,
                                persik_error *error);

@@ -92,47 +92,70 @@ static struct sim_config simulator_config(const persik_config *config, const int
 
 /* ---- what is no prediction ---- */
 
-/* A recording that does not tell how the pool's work follows its threads, or the cores. */
-static int check_pool(const struct pool *pool, int threads, bool other_cores, struct error *error) {
-    bool others = threads != pool->profiled_threads;
-    if (pool->given_ns > 0 && (others || other_cores))
+static int tell_refusal(enum sim_refusal refusal, const struct model *model,
+                        const struct pool *pool, struct error *error) {
+    switch (refusal) {
+    case SIM_REFUSAL_NONE:
+    case SIM_REFUSAL_STANDSTILL: /* is the other setting's */
+        break;
+    case SIM_REFUSAL_UNPREDICTED:
+        return error_set(error, "%s", model->unpredicted);
+    case SIM_REFUSAL_OTHER_CORES:
+        return error_set(error, "%s", model->asks_cores);
+    case SIM_REFUSAL_GIVEN_TIME:
         return error_set(error,
                          "%s: its threads go on for a given time, what they do in it is not "
                          "predicted: record a run that ends with its work",
                          pool->name);
-    if (pool->partition == PARTITION_UNKNOWN && others)
+    case SIM_REFUSAL_UNKNOWN_RULE:
         return error_set(error,
                          "%s: how its work follows its threads is unknown: set "
                          "PERSIK_ACCEPT_UNKNOWN_RULES to take it for a fixed total",
                          pool->name);
-    if (pool->one_thread && *pool->one_thread && threads == 1 && others)
+    case SIM_REFUSAL_ONE_THREAD:
         return error_set(error,
                          "%s: with one thread the program goes another way, which was not "
                          "recorded (%s): record it",
                          pool->name, pool->one_thread);
+    }
     return 0;
 }
 
-static int check_rules(const struct model *model, const struct sim_result *result, int cores,
-                       struct error *error) {
-    bool other_cores = cores != 0 && cores != model->machine.cores;
-    for (size_t p = 0; p < model->n_pools; p++)
-        if (check_pool(&model->pools[p], result->pools[p].threads, other_cores, error) != 0)
-            return -1;
-    return 0;
+static enum sim_refusal refusal_of(const struct model *model, const struct sim_result *result,
+                                   int cores, const struct pool **pool) {
+    int *own = memory_alloc(model->n_pools, sizeof *own);
+    int *threads = memory_alloc(model->n_pools, sizeof *threads);
+    for (size_t p = 0; p < model->n_pools; p++) {
+        own[p] = model->pools[p].profiled_threads;
+        threads[p] = result->pools[p].threads;
+    }
+    enum sim_refusal refusal =
+        sim_refusal_of(model, own, threads, cores ? cores : model->machine.cores, pool);
+    free(own);
+    free(threads);
+    return refusal;
+}
+
+/* Everything waits for nothing: now, or when the model was held against the recording. */
+static int tell_standstill(const struct model *model, const struct sim_result *result,
+                           struct error *error) {
+    bool stood = result->stalls > 0 || result->guessed > 0;
+    return error_set(error, "%s%s%s: complete the model, or set PERSIK_ACCEPT_STANDSTILL",
+                     stood ? "everything waits for nothing" : model->standstill,
+                     stood && result->stalled_at[0] ? " at " : "", stood ? result->stalled_at : "");
 }
 
 static int check_result(const struct model *model, const persik_config *config,
                         const struct sim_result *result, struct error *error) {
-    bool stood = result->stalls > 0 || result->guessed > 0;
-    if (stood && config->settings[PERSIK_ACCEPT_STANDSTILL] == 0)
-        return error_set(error,
-                         "everything waits for nothing%s%s: complete the model, or set "
-                         "PERSIK_ACCEPT_STANDSTILL",
-                         result->stalled_at[0] ? " at " : "", result->stalled_at);
+    const struct pool *pool;
+    enum sim_refusal refusal =
+        refusal_of(model, result, (int)config->settings[PERSIK_CORES], &pool);
+    if ((result->stalls > 0 || result->guessed > 0 || refusal == SIM_REFUSAL_STANDSTILL) &&
+        config->settings[PERSIK_ACCEPT_STANDSTILL] == 0)
+        return tell_standstill(model, result, error);
     if (config->settings[PERSIK_ACCEPT_UNKNOWN_RULES] != 0)
         return 0;
-    return check_rules(model, result, (int)config->settings[PERSIK_CORES], error);
+    return tell_refusal(refusal, model, pool, error);
 }
 
 /* ---- simulation ---- */

@@ -10,18 +10,10 @@
 #include "modelgen/lower/object_names.h"
 #include "modelgen/report/recognised_draft.h"
 
-static const char *const object_kinds[] = {
-    [ON_NONE] = "object",         [ON_MUTEX] = "mutex",         [ON_RWLOCK] = "rwlock",
-    [ON_CONDITION] = "condition", [ON_SEMAPHORE] = "semaphore", [ON_BARRIER] = "barrier",
-    [ON_SPIN] = "spinlock",       [ON_ONCE] = "once",           [ON_THREAD] = "thread",
-    [ON_FILE] = "file",           [ON_SOCKET] = "socket",       [ON_QUEUE] = "message queue",
-    [ON_ITEMS] = "queue",         [ON_EVENT] = "event",         [ON_TEAM] = "team",
-    [ON_SHARE] = "shared work"};
-
 char *build_log_object_name(const struct build *build, int object) {
     const struct sync_object *seen = &build->sections.objects[object];
     char *place = source_place(build->trace, seen->used_context);
-    char *name = memory_format("%s %#llx, first used in %s", object_kinds[seen->kind],
+    char *name = memory_format("%s %#llx, first used in %s", api_object_names[seen->kind],
                                (unsigned long long)seen->address, place);
     free(place);
     return name;

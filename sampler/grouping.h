@@ -3,7 +3,7 @@
 #define PERSIK_SAMPLER_GROUPING_H
 
 #include "formats/sample.h"
-#include "sampler/profile.h"
+#include "sampler/profile_calls.h"
 
 /* Fills the pools of `sample`, in the order of their first threads. */
 void grouping_describe(const struct profile_calls *calls, struct sample *sample);

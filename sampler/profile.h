@@ -6,16 +6,9 @@
 
 #include "base/error.h"
 #include "formats/sample.h"
+#include "sampler/profile_calls.h"
 #include "sampler/symbols.h"
 #include "sampler/trie.h"
-
-/* The calls of a program, by source location. */
-struct profile_calls {
-    struct trie trie; /* locations are indexes into `symbols` */
-    const struct symbol *symbols;
-    size_t n_threads;
-    const char *program; /* module name of the program's own binary */
-};
 
 /* Makes the trie by source locations from the trie by addresses (`addresses[location]`): inlined
  * calls become frames, and the frames of libc before main or a thread's start routine are left

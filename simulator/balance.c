@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "simulator/cpu.h"
+#include "simulator/fair.h"
 
 /* The kernel's own constants. */
 #define LOAD_WINDOW_NS 46.2e6 /* load averages halve in 32 ms */
@@ -201,6 +201,14 @@ static int busiest_core(const struct engine *engine, int except) {
     return busiest;
 }
 
+/* A ready thread changes from the queue of one core to that of another. */
+static void move(struct engine *engine, struct thread *thread, int from, int to) {
+    fair_charge(engine, from);
+    fair_charge(engine, to);
+    fair_move(engine, thread, from, to);
+    thread->last_core = to;
+}
+
 /* Takes the thread that has waited longest on core `from`. */
 static bool pull(struct engine *engine, int from, int to, bool even_hot) {
     const struct heap *waiting = &engine->queues[from].waiting;
@@ -216,7 +224,7 @@ static bool pull(struct engine *engine, int from, int to, bool even_hot) {
     count_core(engine, from, -1);
     count_core(engine, to, +1);
     move_load(engine, longest, from, to);
-    cpu_move(engine, longest, from, to);
+    move(engine, longest, from, to);
     return true;
 }
 

@@ -11,7 +11,7 @@
 #ifndef PERSIK_SIMULATOR_BALANCE_H
 #define PERSIK_SIMULATOR_BALANCE_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* The core where `thread`, which is being woken or begins, is to run or to queue. `waker`: the
  * thread that wakes it, NULL for a timer or a device. */

@@ -4,7 +4,7 @@
 #ifndef PERSIK_SIMULATOR_CACHES_H
 #define PERSIK_SIMULATOR_CACHES_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* The thread begins to run on core number `index`, or goes on there. */
 void caches_enter(struct engine *engine, struct thread *thread, int index);

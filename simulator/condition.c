@@ -1,7 +1,8 @@
 #include "simulator/condition.h"
 
 #include "simulator/cpu.h"
-#include "simulator/waiting.h"
+#include "simulator/wait_account.h"
+#include "simulator/wait_list.h"
 
 static bool has_groups(const struct engine *engine, const struct shared *object) {
     return engine->plan->signals_wait && engine_planned(engine, object)->condition;
@@ -49,6 +50,8 @@ void condition_leave(struct engine *engine, struct thread *thread) {
     thread->is_leaving = false;
     if (--condition->leaving > 0)
         return;
-    while (condition->signallers.head)
-        wait_wake(engine, thread, condition->signallers.head);
+    for (struct thread *signaller; (signaller = condition->signallers.head);) {
+        wait_list_remove(signaller);
+        cpu_wake(engine, signaller, thread);
+    }
 }

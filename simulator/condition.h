@@ -10,7 +10,7 @@
 #ifndef PERSIK_SIMULATOR_CONDITION_H
 #define PERSIK_SIMULATOR_CONDITION_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* The thread begins to wait on this side of the object: it joins the second group. */
 void condition_join(const struct engine *engine, struct thread *thread, struct shared *object,

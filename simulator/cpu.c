@@ -307,13 +307,6 @@ void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker
         preempt(engine, at, waker);
 }
 
-void cpu_move(struct engine *engine, struct thread *thread, int from, int to) {
-    fair_charge(engine, from);
-    fair_charge(engine, to);
-    fair_move(engine, thread, from, to);
-    thread->last_core = to;
-}
-
 void cpu_spin(struct engine *engine, struct thread *thread) {
     thread->is_spinning = true;
     engine->n_spinning++;
@@ -333,24 +326,9 @@ void cpu_stop_spinning(struct engine *engine, struct thread *thread) {
         arm(engine, thread->core);
 }
 
-/* Whether all that still happens is threads spinning for locks that nobody will free. */
-static bool only_spins(const struct engine *engine) {
-    uint32_t running = (uint32_t)engine->plan->cores - engine->n_idle;
-    uint32_t ticks = heap_has(&engine->clock, tick_event(engine));
-    return engine->n_spinning == running + engine->n_ready &&
-           engine->clock.count - ticks + 1 == running && engine->turn_n == 0;
-}
-
 static void end_slice(struct engine *engine, int index) {
     struct core *core = &engine->cores[index];
     struct thread *thread = core->running;
-    if (thread->is_spinning && only_spins(engine)) {
-        engine_break_stall(engine);
-        if (!thread->is_spinning) {
-            engine_take_turn(engine, thread);
-            return;
-        }
-    }
     if (pick(engine, index, thread) == thread) {
         core->slice_end_ns = slice_end(engine, thread);
         arm(engine, index);
@@ -366,6 +344,17 @@ static void end_slice(struct engine *engine, int index) {
 }
 
 /* The event has been taken off the clock. */
+bool cpu_only_spins(struct engine *engine, int index) {
+    const struct core *core = &engine->cores[index];
+    if (core->is_starting || !core->running->is_spinning)
+        return false;
+    fair_charge(engine, index);
+    uint32_t running = (uint32_t)engine->plan->cores - engine->n_idle;
+    uint32_t ticks = heap_has(&engine->clock, tick_event(engine));
+    return engine->now_ns < core->done_ns && engine->n_spinning == running + engine->n_ready &&
+           engine->clock.count - ticks + 1 == running && engine->turn_n == 0;
+}
+
 void cpu_handle_event(struct engine *engine, int index) {
     struct core *core = &engine->cores[index];
     if (core->is_starting) {

@@ -2,7 +2,7 @@
 #ifndef PERSIK_SIMULATOR_CPU_H
 #define PERSIK_SIMULATOR_CPU_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* All cores idle. */
 void cpu_reset(struct engine *engine);
@@ -26,8 +26,9 @@ void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker
 void cpu_spin(struct engine *engine, struct thread *thread);
 void cpu_stop_spinning(struct engine *engine, struct thread *thread);
 
-/* A ready thread changes from the queue of one core to that of another. */
-void cpu_move(struct engine *engine, struct thread *thread, int from, int to);
+/* The event of core number `core` is due, and all that still happens is threads that spin for locks
+ * which nobody will free: then one of them must be let go before the event is handled. */
+bool cpu_only_spins(struct engine *engine, int core);
 
 /* The event of core number `core` is due. */
 void cpu_handle_event(struct engine *engine, int core);

@@ -4,7 +4,8 @@
 
 #include "simulator/cpu.h"
 #include "simulator/draws.h"
-#include "simulator/walk.h"
+#include "simulator/wait_account.h"
+#include "simulator/wait_list.h"
 
 /* How long a request of the thread's node takes. */
 static double node_service(struct engine *engine, struct shared *disk,
@@ -134,10 +135,10 @@ enum progress disk_access(struct engine *engine, struct thread *thread, struct s
     return PROGRESS_WAITS;
 }
 
-void disk_complete(struct engine *engine, struct thread *thread, struct shared *disk) {
+bool disk_complete(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (engine_planned(engine, disk)->room_ns > 0) {
         cpu_wake(engine, thread, NULL);
-        return;
+        return false;
     }
     shared_touch(engine, disk);
     disk->being_served--;
@@ -146,13 +147,12 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
         wait_list_remove(next);
         serve(engine, disk, next);
     }
-    if (--thread->wanted < 1) {
-        walk_asleep(engine, thread);
-        return;
-    }
+    if (--thread->wanted < 1)
+        return true;
     if (thread->request != PLAN_NONE)
         thread->request++;
     submit(engine, disk, thread);
+    return false;
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {

@@ -2,7 +2,7 @@
 #ifndef PERSIK_SIMULATOR_DISK_H
 #define PERSIK_SIMULATOR_DISK_H
 
-#include "simulator/waiting.h"
+#include "simulator/state.h"
 
 /* The node's requests to its disk, one after the other; PROGRESS_YES for a cache hit. */
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk);
@@ -13,7 +13,8 @@ bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk)
 /* Off the CPU for the node's `wait_ns`. */
 enum progress pause_thread(struct engine *engine, struct thread *thread);
 
-/* The disk has served a request of this thread. */
-void disk_complete(struct engine *engine, struct thread *thread, struct shared *disk);
+/* The disk has served a request of this thread. True: that was the last one of those at its node,
+ * and the thread, which still sleeps, is to be walked on. */
+bool disk_complete(struct engine *engine, struct thread *thread, struct shared *disk);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef PERSIK_SIMULATOR_DRAWS_H
 #define PERSIK_SIMULATOR_DRAWS_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* Room in a new engine, its end, and the beginning of a run. */
 void draws_make(struct engine *engine);

@@ -14,7 +14,7 @@
 #ifndef PERSIK_SIMULATOR_FAIR_H
 #define PERSIK_SIMULATOR_FAIR_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 void fair_reset(struct fair_queue *queue);
 

@@ -1,11 +1,4 @@
-/* Mutexes barge, as glibc's: unlocking frees the mutex and wakes one waiter, and whoever runs first
- * gets it. Its futex word has three values: free, taken, taken with somebody waiting. A thread that
- * has to wait sets the third, and so does one that was woken, since others may wait beside it; an
- * unlock that finds the third wakes one waiter. So between a wake-up and the moment when the woken
- * thread runs, unlocking wakes nobody else unless another thread has come to wait meanwhile.
- * Taking a mutex twice nests, since the program that was measured did not hang there.
- *
- * Read-write locks are handed over, as glibc's: a writer that leaves makes all waiting readers
+/* Read-write locks are handed over, as glibc's: a writer that leaves makes all waiting readers
  * holders, and the last reader that leaves the first waiting writer, before these have woken.
  * Readers are preferred (glibc's default): a reader waits only for a writer that holds the lock.
  * Where the model says so a waiting writer comes before all readers instead. With writers alone,
@@ -18,84 +11,12 @@
 #include <math.h>
 
 #include "simulator/cpu.h"
-
-static void own(const struct engine *engine, struct thread *thread, struct shared *object) {
-    shared_touch(engine, object);
-    object->owner = thread;
-    object->depth = 1;
-}
-
-/* Mutexes are waited for both as an operation of their own and at the end of a wait inside a
- * monitor; the latter has a wait of its own going on, hence separate fields. */
-static bool try_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    if (mutex->owner == thread) {
-        mutex->depth++;
-        return true;
-    }
-    if (mutex->owner)
-        return false;
-    own(engine, thread, mutex);
-    mutex->is_contended = thread->locks_since_ns >= 0;
-    return true;
-}
-
-static void close_mutex_wait(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    if (thread->locks_since_ns < 0)
-        return;
-    mutex->wait_ns += engine->now_ns - thread->locks_since_ns;
-    thread->locks_since_ns = -1;
-}
-
-static void wait_for_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    shared_touch(engine, mutex);
-    mutex->is_contended = true;
-    if (thread->locks_since_ns < 0) {
-        thread->locks_since_ns = engine->now_ns;
-        mutex->waits++;
-    }
-    wait_list_append(&mutex->waiters[SIDE_TAKERS], thread);
-    cpu_block(engine, thread);
-}
-
-static enum progress take_mutex(struct engine *engine, struct thread *thread,
-                                struct shared *mutex) {
-    bool taken = try_mutex(engine, thread, mutex);
-    if (taken || thread->due_ns <= engine->now_ns) {
-        close_mutex_wait(engine, thread, mutex);
-        return taken ? PROGRESS_YES : PROGRESS_NO;
-    }
-    thread->phase = PHASE_RETRY;
-    if (isfinite(thread->due_ns))
-        heap_set(&engine->clock, thread->id, thread->due_ns);
-    wait_for_mutex(engine, thread, mutex);
-    return PROGRESS_WAITS;
-}
-
-bool lock_retake(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    if (thread->locks_since_ns < 0)
-        mutex->operations++;
-    if (try_mutex(engine, thread, mutex)) {
-        mutex->is_contended = true; /* other waiters may have been moved here with it */
-        close_mutex_wait(engine, thread, mutex);
-        return true;
-    }
-    wait_for_mutex(engine, thread, mutex);
-    return false;
-}
-
-static void free_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    shared_touch(engine, mutex);
-    mutex->owner = NULL;
-    struct thread *sleeper = mutex->waiters[SIDE_TAKERS].head;
-    if (sleeper && mutex->is_contended)
-        wait_wake(engine, thread, sleeper);
-    mutex->is_contended = false;
-}
-
-void lock_give_up(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    if (mutex->owner == thread)
-        free_mutex(engine, thread, mutex);
-}
+#include "simulator/mutexes.h"
+#include "simulator/stalls.h"
+#include "simulator/wait_account.h"
+#include "simulator/wait_list.h"
+#include "simulator/waiting.h"
+#include "simulator/waking.h"
 
 static enum progress take_spin(struct engine *engine, struct thread *thread,
                                struct shared *object) {
@@ -106,7 +27,7 @@ static enum progress take_spin(struct engine *engine, struct thread *thread,
         cpu_stop_spinning(engine, thread);
     }
     if (!object->owner) {
-        own(engine, thread, object);
+        mutex_own(engine, thread, object);
         return PROGRESS_YES;
     }
     if (object->owner == thread || thread->due_ns <= engine->now_ns)
@@ -143,16 +64,16 @@ static void free_spin(struct engine *engine, struct shared *object) {
 enum progress lock_take(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
     return object->kind == OBJECT_SPIN ? take_spin(engine, thread, object)
-                                       : take_mutex(engine, thread, object);
+                                       : mutex_take(engine, thread, object);
 }
 
 enum progress lock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread)
-        engine_note_stall(engine, thread, "released by a thread that does not hold it");
+        stall_note(engine, thread, "released by a thread that does not hold it");
     else if (object->kind == OBJECT_SPIN)
         free_spin(engine, object);
     else if (--object->depth == 0)
-        free_mutex(engine, thread, object);
+        mutex_free(engine, thread, object);
     return PROGRESS_YES;
 }
 
@@ -176,7 +97,7 @@ enum progress rwlock_write(struct engine *engine, struct thread *thread, struct 
         thread->wanted = 1;
         return wait_for(engine, thread, object, SIDE_WRITERS, PHASE_RETRY);
     }
-    own(engine, thread, object);
+    mutex_own(engine, thread, object);
     return PROGRESS_YES;
 }
 
@@ -187,7 +108,7 @@ static bool takes_over(const struct thread *sleeper) {
 
 enum progress rwlock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread && object->readers == 0) {
-        engine_note_stall(engine, thread, "released by a thread that does not hold it");
+        stall_note(engine, thread, "released by a thread that does not hold it");
         return PROGRESS_YES;
     }
     shared_touch(engine, object);
@@ -200,7 +121,7 @@ enum progress rwlock_release(struct engine *engine, struct thread *thread, struc
         return PROGRESS_YES;
     struct thread *writer = object->waiters[SIDE_WRITERS].head;
     if (was_read && writer && takes_over(writer)) {
-        own(engine, writer, object);
+        mutex_own(engine, writer, object);
         wait_grant(engine, thread, writer);
         return PROGRESS_YES;
     }

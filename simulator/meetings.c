@@ -4,7 +4,10 @@
 
 #include "simulator/condition.h"
 #include "simulator/cpu.h"
-#include "simulator/orders.h"
+#include "simulator/wait_account.h"
+#include "simulator/wait_list.h"
+#include "simulator/waiting.h"
+#include "simulator/waking.h"
 
 /* Completes the wait of as many as the thread wants to. */
 static enum progress grant_wanted(struct engine *engine, struct thread *thread,
@@ -143,7 +146,6 @@ enum progress pool_join(struct engine *engine, struct thread *thread, int pool) 
 }
 
 enum progress pool_leave(struct engine *engine, struct thread *thread) {
-    order_leave(engine, thread);
     if (engine->plan->pools[thread->pool].at_start)
         engine->alive_at_start--;
     engine->alive[thread->pool]--;

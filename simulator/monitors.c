@@ -1,6 +1,10 @@
 #include "simulator/monitors.h"
 
 #include "simulator/condition.h"
+#include "simulator/stalls.h"
+#include "simulator/wait_account.h"
+#include "simulator/waiting.h"
+#include "simulator/waking.h"
 
 static enum progress signal_one(struct engine *engine, struct thread *thread, struct shared *object,
                                 int side) {
@@ -37,7 +41,7 @@ static enum progress execute(struct engine *engine, struct thread *thread, struc
  * zero, the model is asked for something that it cannot say. */
 static void note_lost(struct engine *engine, struct thread *thread) {
     if (thread->commands.is_lost)
-        engine_note_stall(engine, thread, "an expression without a value");
+        stall_note(engine, thread, "an expression without a value");
     thread->commands.is_lost = false;
 }
 

@@ -3,7 +3,7 @@
 #ifndef PERSIK_SIMULATOR_MONITORS_H
 #define PERSIK_SIMULATOR_MONITORS_H
 
-#include "simulator/waiting.h"
+#include "simulator/state.h"
 
 /* Carries out the statements of the thread's node, from where it had to wait. PROGRESS_NO: the
  * guard that answers did not hold. */

@@ -2,7 +2,10 @@
 
 #include <math.h>
 
-#include "simulator/walk.h"
+#include "simulator/wait_account.h"
+#include "simulator/wait_list.h"
+#include "simulator/waiting.h"
+#include "simulator/waking.h"
 
 /* `amount` is the next number to be drawn, `arrived` the next one to be collected. In an order in
  * rounds `arrived` is the number of passes, and a thread's steps are its turns. */
@@ -61,7 +64,7 @@ static void lead(const struct engine *engine, struct thread *thread, struct shar
             thread->debt_ns += engine_planned(engine, object)->led_cpu_ns;
 }
 
-/* The kernel wakes all who were led, and goes on at once for whose turn it is now. */
+/* The kernel wakes all who were led, and is to go on at once for whose turn it is now. */
 static void go_on_by_kernel(struct engine *engine, struct shared *object) {
     struct thread *next, *leader = NULL;
     double low = lowest(engine, object);
@@ -79,7 +82,7 @@ static void go_on_by_kernel(struct engine *engine, struct shared *object) {
     lead(engine, leader, object);
     leader->phase = PHASE_GRANTED;
     leader->granted = OUTCOME_YES;
-    walk_asleep(engine, leader);
+    engine->kernel_leader = leader;
 }
 
 static void wake_ready(struct engine *engine, struct thread *waker, struct shared *object) {
@@ -202,10 +205,7 @@ enum progress order_collect(struct engine *engine, struct thread *thread, struct
     return PROGRESS_YES;
 }
 
-void order_leave(struct engine *engine, struct thread *thread) {
-    for (int i = 0; i < engine->plan->n_objects; i++) {
-        struct shared *object = &engine->objects[i];
-        if (object->kind == OBJECT_ORDER && isfinite(*number_of(engine, thread, object)))
-            pass(engine, NULL, thread, object);
-    }
+void order_leave(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (isfinite(*number_of(engine, thread, object)))
+        pass(engine, NULL, thread, object);
 }

@@ -1,8 +1,11 @@
-/* Turns: threads draw numbers and go on in the order of the numbers, whoever is ready first. */
+/* Turns: threads draw numbers and go on in the order of the numbers, whoever is ready first.
+ *
+ * Where the kernel keeps the order, a number that passes may make another thread, which sleeps, the
+ * one that the kernel goes on for: engine->kernel_leader, for the caller to walk on. */
 #ifndef PERSIK_SIMULATOR_ORDERS_H
 #define PERSIK_SIMULATOR_ORDERS_H
 
-#include "simulator/waiting.h"
+#include "simulator/state.h"
 
 /* At the start of a run, after the threads' own reset: deals the first numbers. */
 void order_reset(struct engine *engine, struct shared *object);
@@ -26,7 +29,7 @@ void order_pass_for(struct engine *engine, struct thread *thread, struct shared 
 /* Waits until the lowest number that nobody has collected yet has passed, and collects it. */
 enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object);
 
-/* The thread ends: nobody waits for the numbers that it still holds. */
-void order_leave(struct engine *engine, struct thread *thread);
+/* The thread ends: nobody waits for the number that it may still hold. */
+void order_leave(struct engine *engine, struct thread *thread, struct shared *object);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PERSIK_SIMULATOR_REPLICATION_H
 #define PERSIK_SIMULATOR_REPLICATION_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* The columns of a row: these, then N_OBJECT_METRICS per object, then N_POOL_METRICS per pool.
  * NaN where the run had nothing to measure. */

@@ -5,6 +5,9 @@
 
 #include "base/memory.h"
 #include "simulator/draws.h"
+#include "simulator/wait_account.h"
+#include "simulator/waiting.h"
+#include "simulator/waking.h"
 
 static const struct plan_node *node_of(const struct engine *engine, const struct thread *thread) {
     return &engine->plan->nodes[thread->node];

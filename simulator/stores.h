@@ -2,7 +2,7 @@
 #ifndef PERSIK_SIMULATOR_STORES_H
 #define PERSIK_SIMULATOR_STORES_H
 
-#include "simulator/waiting.h"
+#include "simulator/state.h"
 
 enum progress tokens_acquire(struct engine *engine, struct thread *thread, struct shared *object);
 enum progress tokens_release(struct engine *engine, struct thread *thread, struct shared *object);

@@ -11,10 +11,13 @@
 #include "simulator/locks.h"
 #include "simulator/meetings.h"
 #include "simulator/monitors.h"
+#include "simulator/mutexes.h"
 #include "simulator/orders.h"
 #include "simulator/stores.h"
+#include "simulator/wait_account.h"
 
-#define MAX_RUN_CHOICES 1000 /* before a run that keeps being drawn as 0 long is taken once */
+#define MAX_RUN_CHOICES        1000 /* before a run that keeps being drawn as 0 long is taken once */
+#define MAX_EVENTS_PER_INSTANT 1e7
 
 static enum progress end_task(struct engine *engine, struct thread *thread) {
     engine->tasks++;
@@ -32,6 +35,23 @@ static enum progress begin_task(struct engine *engine, struct thread *thread) {
     return PROGRESS_YES;
 }
 
+/* See orders.h. */
+static void walk_leader(struct engine *engine) {
+    struct thread *leader = engine->kernel_leader;
+    engine->kernel_leader = NULL;
+    if (leader)
+        walk_asleep(engine, leader);
+}
+
+static enum progress end_thread(struct engine *engine, struct thread *thread) {
+    for (int i = 0; i < engine->plan->n_objects; i++)
+        if (engine->objects[i].kind == OBJECT_ORDER) {
+            order_leave(engine, thread, &engine->objects[i]);
+            walk_leader(engine);
+        }
+    return pool_leave(engine, thread);
+}
+
 static enum progress operate(struct engine *engine, struct thread *thread,
                              const struct plan_node *node) {
     struct shared *object = node->object == MODEL_NONE ? NULL : &engine->objects[node->object];
@@ -40,7 +60,7 @@ static enum progress operate(struct engine *engine, struct thread *thread,
     case NODE_STEP:
         return PROGRESS_YES;
     case NODE_END:
-        return pool_leave(engine, thread);
+        return end_thread(engine, thread);
     case NODE_LOCK:
         return lock_take(engine, thread, object);
     case NODE_UNLOCK:
@@ -335,7 +355,7 @@ static bool is_endless(struct engine *engine, const struct thread *thread) {
 static enum progress finish_node(struct engine *engine, struct thread *thread,
                                  const struct plan_node *node) {
     if (thread->phase == PHASE_RETAKE) {
-        if (!lock_retake(engine, thread, &engine->objects[node->mutex]))
+        if (!mutex_retake(engine, thread, &engine->objects[node->mutex]))
             return PROGRESS_WAITS;
         thread->phase = thread->after_retake;
     }
@@ -344,6 +364,7 @@ static enum progress finish_node(struct engine *engine, struct thread *thread,
         progress = thread->granted == OUTCOME_NO ? PROGRESS_NO : PROGRESS_YES;
     else
         progress = operate(engine, thread, node);
+    walk_leader(engine);
     if (progress <= PROGRESS_NO && thread->waits_since_ns >= 0)
         wait_close(engine, thread, &engine->objects[node->object]);
     return progress;
@@ -378,6 +399,7 @@ void walk_asleep(struct engine *engine, struct thread *thread) {
         thread->granted = OUTCOME_YES;
         if (node->kind == NODE_PASS)
             order_pass_for(engine, thread, &engine->objects[node->object]);
+        walk_leader(engine);
     }
 }
 

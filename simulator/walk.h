@@ -2,7 +2,7 @@
 #ifndef PERSIK_SIMULATOR_WALK_H
 #define PERSIK_SIMULATOR_WALK_H
 
-#include "simulator/engine.h"
+#include "simulator/state.h"
 
 /* The running thread goes on until it needs the CPU, waits or ends. */
 void walk_thread(struct engine *engine, struct thread *thread);

@@ -3,7 +3,7 @@
  *   sources.cpp, dwarf.cpp   which files, compiled how
  *   workers.cpp, extract.cpp each file by Clang -> ir.h, in parallel; cache.cpp keeps them
  *   names.cpp, library.cpp   of its declarations; what C++'s library is in C's terms
- *   program.cpp, flow.cpp    merged: calls, locks held
+ *   program_build.cpp, flow.cpp  merged: calls, locks held
  *   spawns.cpp, taint.cpp    creations in no loop; where the thread count goes
  *   sharing.cpp              what threads take from one place
  *   critical.cpp, formula.cpp    critical sections, conditions as formulas
@@ -25,6 +25,7 @@ extern "C" {
 #include "base/log.h"
 }
 #include "static-analyzer/findings.h"
+#include "static-analyzer/program_build.h"
 #include "static-analyzer/sources.h"
 #include "static-analyzer/workers.h"
 

@@ -94,10 +94,6 @@ const api_info &catalog_info(int api);
 /* Argument number of the start routine of a thread-creating call; its argument is the next. */
 int catalog_start_argument(int api);
 
-/* Merges the units (which are emptied) and follows calls from the functions named in `roots`, or
- * takes all if none of them is there. */
-Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots);
-
 /* Is it a catalog call, or does it lead to one? */
 bool has_fragments(const Program &program, const CallSite &site);
 

@@ -16,6 +16,7 @@
 #include "cli/prediction/load_table.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/simulation_options.h"
+#include "cli/prediction/sweep_options.h"
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/html_report.h"
@@ -23,21 +24,20 @@
 
 /* ---- options ---- */
 
-enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_HTML, KEY_MEASUREMENTS };
+enum { KEY_PRECISION = 0x3000, KEY_HTML, KEY_MEASUREMENTS };
 
 struct predict_options {
     struct common_options common;
     struct simulation_options simulation;
     enum table_format format;
-    const char *threads, *cores;
+    struct sweep_options sweep;
     const char *html, *measurements; /* of the report; NULL: none */
     struct assertions assertions;
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "LIST", 0,
-     "such as 4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (default: as profiled)", 1},
-    {"cores", KEY_CORES, "LIST", 0, "numbers of cores (default: as profiled)", 1},
+    SWEEP_OPTIONS("such as 4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (default: as profiled)",
+                  "numbers of cores (default: as profiled)"),
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until the interval is below this share (default: 1%; of a load without an end 5%)",
      2},
@@ -57,12 +57,6 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
         state->child_inputs[2] = &options->simulation;
         state->child_inputs[3] = &options->assertions;
         return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
-        return 0;
     case KEY_PRECISION:
         options->simulation.config.precision =
             simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
@@ -80,7 +74,7 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case ARGP_KEY_ARG:
         usage_error("predict takes no argument '%s': the model knows its program", argument);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return sweep_options_take(&options->sweep, key, argument) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -126,13 +120,9 @@ struct sweep {
 };
 
 static void parse_sweep(const struct predict_options *options, struct sweep *sweep) {
-    struct error error;
-    if (thread_sweep_parse("--threads", options->threads, &sweep->threads, &error) < 0)
-        usage_error("%s", error.text);
-    if (!options->cores)
+    sweep_options_parse(&options->sweep, &sweep->threads, &sweep->cores);
+    if (sweep->cores.count == 0)
         *VECTOR_ADD(&sweep->cores) = 0;
-    else if (int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &sweep->cores, &error) < 0)
-        usage_error("%s", error.text);
 }
 
 /* One configuration under all loads. */
@@ -566,8 +556,7 @@ static int sweep_around(struct predict_options *options, const struct model *mod
     char *rates = by_load ? around_recorded_rates(saturation_hz) : NULL;
     char *threads = by_load ? NULL : around_recorded_threads(model);
     char *cores = by_load ? NULL : around_recorded_cores(model);
-    options->threads = threads;
-    options->cores = cores;
+    options->sweep = (struct sweep_options){threads, cores};
     parse_sweep(options, sweep);
     int status = load_sweep_parse(rates, NULL, &options->simulation.loads, error);
     if (status == 0)

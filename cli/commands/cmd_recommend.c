@@ -12,12 +12,13 @@
 #include "cli/command.h"
 #include "cli/prediction/assertions.h"
 #include "cli/prediction/simulation_options.h"
+#include "cli/prediction/sweep_options.h"
 #include "cli/sensitivity/bottleneck.h"
 #include "cli/sensitivity/recommendation.h"
 
 /* ---- options ---- */
 
-enum { KEY_GOAL = 0xd000, KEY_RATE, KEY_THREADS, KEY_CORES, KEY_PRECISION };
+enum { KEY_GOAL = 0xd000, KEY_RATE, KEY_PRECISION };
 
 /* Each about a third more than the one before. */
 #define USUAL_THREADS "1,2,3,4,6,8,12,16,24,32,48,64"
@@ -27,7 +28,7 @@ struct recommend_options {
     struct simulation_options simulation;
     struct assertions assertions, goals;
     enum table_format format;
-    const char *threads, *cores;
+    struct sweep_options sweep;
 };
 
 static const struct argp_option options_list[] = {
@@ -35,10 +36,9 @@ static const struct argp_option options_list[] = {
      "what is to be met, such as 'time<2s', 'p99<50ms', 'throughput>1000/s'; several: all of them",
      1},
     {"rate", KEY_RATE, "RATE", 0, "at which tasks arrive, such as 800/s: as --arrivals", 1},
-    {"threads", KEY_THREADS, "LIST", 0,
-     "numbers of threads to choose from, ascending (default: " USUAL_THREADS ")", 1},
-    {"cores", KEY_CORES, "LIST", 0,
-     "numbers of cores to choose from, ascending (default: 1 to those of the recording)", 1},
+    SWEEP_OPTIONS("numbers of threads to choose from, ascending (default: " USUAL_THREADS ")",
+                  "numbers of cores to choose from, ascending (default: 1 to those of the "
+                  "recording)"),
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until the interval is below this share (default: 1%; of a load without an end 5%)",
      2},
@@ -67,12 +67,6 @@ static error_t parse_recommend(int key, char *argument, struct argp_state *state
     case KEY_RATE:
         options->simulation.arrivals = argument;
         return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
-        return 0;
     case KEY_PRECISION:
         options->simulation.config.precision =
             simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
@@ -80,7 +74,7 @@ static error_t parse_recommend(int key, char *argument, struct argp_state *state
     case ARGP_KEY_ARG:
         usage_error("recommend takes no argument '%s': the model knows its program", argument);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return sweep_options_take(&options->sweep, key, argument) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -125,18 +119,13 @@ static bool scales(const struct model *model) {
     return false;
 }
 
-static int choose(const struct recommend_options *options, struct answer *answer,
-                  struct error *error) {
-    const char *threads = options->threads;
-    if (!threads && scales(answer->model))
-        threads = USUAL_THREADS;
-    if (thread_sweep_parse("--threads", threads, &answer->threads, error) < 0)
-        return -1;
-    if (options->cores)
-        return int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &answer->cores, error);
-    for (int c = 1; c <= answer->model->machine.cores; c++)
+static void choose(const struct recommend_options *options, struct answer *answer) {
+    struct sweep_options sweep = options->sweep;
+    if (!sweep.threads && scales(answer->model))
+        sweep.threads = USUAL_THREADS;
+    sweep_options_parse(&sweep, &answer->threads, &answer->cores);
+    for (int c = 1; !sweep.cores && c <= answer->model->machine.cores; c++)
         *VECTOR_ADD(&answer->cores) = c;
-    return 0;
 }
 
 static struct model *load(const void *context, struct error *error) {
@@ -160,8 +149,7 @@ static int find_limits(const struct recommend_options *options, struct answer *a
 
 static int search(const struct recommend_options *options, struct answer *answer,
                   struct error *error) {
-    if (choose(options, answer, error) < 0)
-        return -1;
+    choose(options, answer);
     const struct recommendation_search search = {
         .model = answer->model,
         .threads = &answer->threads,

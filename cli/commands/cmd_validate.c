@@ -22,6 +22,7 @@
 #include "cli/recording/disturbance.h"
 #include "cli/text/text_page.h"
 #include "cli/validation/comparison.h"
+#include "cli/validation/measured_sweep.h"
 #include "cli/validation/served_validation.h"
 #include "host/pace.h"
 #include "host/rerun.h"
@@ -29,9 +30,7 @@
 /* ---- options ---- */
 
 enum {
-    KEY_THREADS = 0x5000,
-    KEY_CORES,
-    KEY_RUNS,
+    KEY_RUNS = 0x5000,
     KEY_STEADY,
     KEY_FORMAT,
     KEY_MEASUREMENTS,
@@ -50,7 +49,8 @@ enum {
 struct validate_options {
     struct common_options common;
     struct served_plan plan;
-    const char *threads, *cores, *measurements, *reuse, *model;
+    struct sweep_options sweep;
+    const char *measurements, *reuse, *model;
     const char *arrivals, *clients; /* with a load: lists */
     enum table_format format;
     const char *prepare, *cleanup; /* commands around every run; NULL none */
@@ -62,9 +62,8 @@ struct validate_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"threads", KEY_THREADS, "LIST", 0,
-     "such as 1,2,4, 1:8, or POOL=LIST,POOL=LIST (default: as profiled)", 1},
-    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (default: all allowed)", 1},
+    SWEEP_OPTIONS("such as 1,2,4, 1:8, or POOL=LIST,POOL=LIST (default: as profiled)",
+                  "numbers of cores, by CPU affinity (default: all allowed)"),
     {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (default: 5)", 1},
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others slow: wait for a moment in which nobody does before each run, and "
@@ -107,8 +106,8 @@ static void check_load(const struct validate_options *options) {
 }
 
 static void check_options(const struct validate_options *options) {
-    if (options->reuse &&
-        (options->program || options->threads || options->cores || options->measurements))
+    if (options->reuse && (options->program || options->sweep.threads || options->sweep.cores ||
+                           options->measurements))
         usage_error("--reuse takes configurations and times from its file: leave the program, "
                     "--threads, --cores and --measurements out");
     if (!options->reuse && !options->program)
@@ -129,12 +128,6 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
         *options = (struct validate_options){.runs = 5, .config.seed = 1};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->plan;
-        return 0;
-    case KEY_THREADS:
-        options->threads = argument;
-        return 0;
-    case KEY_CORES:
-        options->cores = argument;
         return 0;
     case KEY_RUNS:
         options->runs = (int)option_integer("--runs", argument, 1, 1000);
@@ -189,7 +182,7 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
         check_load(options);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return sweep_options_take(&options->sweep, key, argument) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -249,31 +242,14 @@ struct validation {
     size_t n_predicted;
 };
 
-static void check_cores(const struct int_list *cores) {
-    int allowed = programs_allowed_cores();
-    for (size_t i = 0; i < cores->count; i++)
-        if (cores->items[i] > allowed)
-            usage_error("--cores %d: only %d can be measured here: leave it out", cores->items[i],
-                        allowed);
-}
-
 /* From --threads and --cores. */
 static void list_configurations(struct validation *validation) {
     const struct validate_options *options = validation->options;
-    struct error error;
     struct int_list cores = {0};
     validation->sweeps = memory_alloc(1, sizeof *validation->sweeps);
     validation->n_sweeps = 1;
     struct thread_sweep *sweep = validation->sweeps;
-    if (thread_sweep_parse("--threads", options->threads, sweep, &error) < 0)
-        usage_error("%s", error.text);
-    if (!options->cores)
-        *VECTOR_ADD(&cores) = programs_allowed_cores();
-    else if (int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &cores, &error) < 0)
-        usage_error("%s", error.text);
-    check_cores(&cores);
-    if (sweep->count > 1 && !placeholder_used(options->program, &sweep->items[0]))
-        usage_error("the program's arguments hold no {threads}: every run would be the same");
+    measured_sweep_parse(&options->sweep, options->program, NULL, sweep, &cores);
     for (size_t c = 0; c < cores.count; c++)
         for (size_t t = 0; t < sweep->count; t++)
             *VECTOR_ADD(&validation->configurations) =
@@ -644,8 +620,7 @@ static int validate_served(const struct validate_options *options, struct model 
                            bool *no_figures, struct error *error) {
     const struct served_validation validation = {.program = options->program,
                                                  .plan = options->plan,
-                                                 .threads = options->threads,
-                                                 .cores = options->cores,
+                                                 .sweep = options->sweep,
                                                  .rates = options->arrivals,
                                                  .clients = options->clients,
                                                  .runs = options->runs,

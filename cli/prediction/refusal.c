@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -17,32 +16,29 @@
 
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores) {
-    bool is_own = cores == model->machine.cores &&
-                  memcmp(pool_threads, own_threads, model->n_pools * sizeof *own_threads) == 0;
-    if (model->standstill && *model->standstill) /* luck does not make the others right */
+    const struct pool *pool;
+    switch (sim_refusal_of(model, own_threads, pool_threads, cores, &pool)) {
+    case SIM_REFUSAL_NONE:
+        break;
+    case SIM_REFUSAL_STANDSTILL:
         return memory_strdup(model->standstill);
-    if (model->unpredicted && *model->unpredicted && !is_own)
+    case SIM_REFUSAL_UNPREDICTED:
         return memory_strdup(model->unpredicted);
-    if (model->asks_cores && *model->asks_cores && cores != model->machine.cores)
+    case SIM_REFUSAL_OTHER_CORES:
         return memory_strdup(model->asks_cores);
-    for (size_t p = 0; p < model->n_pools; p++) {
-        const struct pool *pool = &model->pools[p];
-        if (pool->given_ns > 0 &&
-            (pool_threads[p] != own_threads[p] || cores != model->machine.cores))
-            return memory_format(
-                "%s: its threads go on for a given time, %.3g s: what they do in it "
-                "is not predicted",
-                pool->name, pool->given_ns / 1e9);
-        if (pool->partition == PARTITION_UNKNOWN && pool_threads[p] != own_threads[p])
-            return memory_format(
-                "%s: how its work follows its threads is unknown: give --partition "
-                "%s=shared|fixed|perthread",
-                pool->name, pool->name);
-        if (pool->one_thread && *pool->one_thread && pool_threads[p] == 1 && own_threads[p] != 1)
-            return memory_format("%s: with one thread the program goes another way (%s), which was "
-                                 "not recorded: record it, or give --partition %s=RULE if it does "
-                                 "the same work",
-                                 pool->name, pool->one_thread, pool->name);
+    case SIM_REFUSAL_GIVEN_TIME:
+        return memory_format("%s: its threads go on for a given time, %.3g s: what they do in it "
+                             "is not predicted",
+                             pool->name, pool->given_ns / 1e9);
+    case SIM_REFUSAL_UNKNOWN_RULE:
+        return memory_format("%s: how its work follows its threads is unknown: give --partition "
+                             "%s=shared|fixed|perthread",
+                             pool->name, pool->name);
+    case SIM_REFUSAL_ONE_THREAD:
+        return memory_format("%s: with one thread the program goes another way (%s), which was "
+                             "not recorded: record it, or give --partition %s=RULE if it does "
+                             "the same work",
+                             pool->name, pool->one_thread, pool->name);
     }
     return NULL;
 }

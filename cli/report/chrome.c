@@ -71,9 +71,9 @@ static void name_object(struct texts *texts, const struct trace *trace,
         return;
     char *place = site_name(trace, record->context);
     map_put(&texts->object_index, key, (int)texts->objects.count);
-    *VECTOR_ADD(&texts->objects) = quote_own(
-        memory_format("%s 0x%llx, first used by %s", site_object_kind((enum api)record->api),
-                      (unsigned long long)record->object, place));
+    *VECTOR_ADD(&texts->objects) = quote_own(memory_format(
+        "%s 0x%llx, first used by %s", api_object_names[api_catalog[record->api].object],
+        (unsigned long long)record->object, place));
     free(place);
 }
 

@@ -16,29 +16,6 @@ char *site_name(const struct trace *trace, uint32_t context) {
     return site_frame_name(&trace->contexts[context].frames[0]);
 }
 
-const char *site_object_kind(enum api api) {
-    switch (api_catalog[api].object) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_SPIN:
-        return "spin";
-    case ON_ONCE:
-        return "once";
-    case ON_QUEUE:
-        return "queue";
-    default:
-        return "other";
-    }
-}
-
 bool site_is_shared_object(enum api api) {
     enum api_object object = api_catalog[api].object;
     return object != ON_NONE && object != ON_THREAD && object != ON_FILE && object != ON_SOCKET;

@@ -11,9 +11,6 @@ char *site_name(const struct trace *trace, uint32_t context);
 /* The same of one of a context's frames. */
 char *site_frame_name(const struct trace_frame *frame);
 
-/* "mutex": what the call is made on. */
-const char *site_object_kind(enum api api);
-
 /* Is its object one that threads share and wait for? Files, sockets and threads are none. */
 bool site_is_shared_object(enum api api);
 

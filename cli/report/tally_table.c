@@ -36,7 +36,8 @@ struct table *tally_table(const struct trace *trace, struct tally *tally, enum t
         const struct tally_row *row = &tally->items[i];
         char *site = site_name(trace, row->context);
         table_add_text(table, site);
-        table_add_text(table, sites ? api_name(row->api) : site_object_kind(row->api));
+        table_add_text(table,
+                       sites ? api_name(row->api) : api_object_names[api_catalog[row->api].object]);
         table_add_integer(table, (long)row->operations);
         table_add_integer(table, (long)row->waits);
         table_add_number(table, (double)row->wait_ns, UNIT_TIME);

@@ -18,6 +18,7 @@
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/programs.h"
+#include "cli/validation/measured_sweep.h"
 #include "cli/validation/measurement.h"
 #include "formats/client_result.h"
 #include "host/rerun.h"
@@ -75,37 +76,13 @@ static void check_used(const struct session *session, const char *option, const 
         usage_error("%s: the load holds no %s: every run would be the same", option, name);
 }
 
-static void check_threads_used(const struct session *session) {
-    char *load = (char *)session->options->plan.load;
-    char *const texts[] = {load, NULL};
-    if (session->sweep.count > 1 &&
-        !placeholder_used(session->options->program, &session->sweep.items[0]) &&
-        !placeholder_used(texts, &session->sweep.items[0]))
-        usage_error("the program's arguments hold no {threads}: every run would be the same");
-}
-
-static struct int_list parse_cores(const char *text) {
-    int allowed = programs_allowed_cores();
-    struct int_list cores = parse_list("--cores", text, SWEEP_MAX_CORES);
-    for (size_t i = 0; i < cores.count; i++) {
-        if (cores.items[i] > allowed)
-            usage_error("--cores %d: only %d can be measured here: leave it out", cores.items[i],
-                        allowed);
-        if (cores.items[i] == 0)
-            cores.items[i] = allowed;
-    }
-    return cores;
-}
-
 static void list_configurations(struct session *session) {
     const struct served_validation *options = session->options;
-    struct error error;
-    if (thread_sweep_parse("--threads", options->threads, &session->sweep, &error) < 0)
-        usage_error("%s", error.text);
-    check_threads_used(session);
+    struct int_list cores = {0};
+    measured_sweep_parse(&options->sweep, options->program, options->plan.load, &session->sweep,
+                         &cores);
     check_used(session, "--arrivals", options->rates, "{rate}");
     check_used(session, "--clients", options->clients, "{clients}");
-    struct int_list cores = parse_cores(options->cores);
     struct int_list rates = parse_list("--arrivals", options->rates, MOST_RATE_HZ);
     struct int_list clients = parse_list("--clients", options->clients, MOST_CLIENTS);
     for (size_t c = 0; c < cores.count; c++)

@@ -4,6 +4,7 @@
 #define PERSIK_CLI_VALIDATION_SERVED_VALIDATION_H
 
 #include "base/error.h"
+#include "cli/prediction/sweep_options.h"
 #include "cli/text/table.h"
 #include "formats/model.h"
 #include "host/served_run.h"
@@ -12,7 +13,8 @@
 struct served_validation {
     char *const *program; /* with placeholders, as the load in `plan` */
     struct served_plan plan;
-    const char *threads, *cores, *rates, *clients; /* lists; NULL: none */
+    struct sweep_options sweep;
+    const char *rates, *clients; /* lists; NULL: none */
     int runs;
     struct sim_config config;
     enum table_format format;

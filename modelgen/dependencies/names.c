@@ -18,32 +18,6 @@ static struct dependency_place place_of(const struct trace_context *context) {
     return place;
 }
 
-static const char *kind_of(enum api_object on) {
-    switch (on) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_ONCE:
-        return "once";
-    case ON_FILE:
-        return "descriptor";
-    case ON_QUEUE:
-    case ON_ITEMS:
-        return "queue";
-    case ON_EVENT:
-        return "event";
-    default:
-        return "object";
-    }
-}
-
 /* As the source calls it, else by where it is used. */
 static char *name_of(const struct trace *trace, const struct facts *facts,
                      const struct sync_object *object) {
@@ -88,8 +62,8 @@ void names_fill(struct dependencies *all, const struct trace *trace, const struc
             continue;
         }
         char *name = tell_apart(&seen, name_of(&view, facts, object), object->on);
-        all->objects[o] =
-            (struct dependency_object){.kind = memory_strdup(kind_of(object->on)), .name = name};
+        all->objects[o] = (struct dependency_object){
+            .kind = memory_strdup(api_object_names[object->on]), .name = name};
     }
     map_free(&seen);
     free(view.contexts);

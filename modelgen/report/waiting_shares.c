@@ -11,24 +11,7 @@ static const char *kind_of(const struct sync_object *object) {
     if ((object->origin == ORIGIN_MAILBOX && object->kind == ON_SEMAPHORE) ||
         object->origin == ORIGIN_COUNTDOWN)
         return "completion";
-    switch (object->kind) {
-    case ON_MUTEX:
-        return "mutex";
-    case ON_CONDITION:
-        return "condition";
-    case ON_SEMAPHORE:
-        return "semaphore";
-    case ON_BARRIER:
-        return "barrier";
-    case ON_RWLOCK:
-        return "rwlock";
-    case ON_SPIN:
-        return "spin lock";
-    case ON_ITEMS:
-        return "queue";
-    default:
-        return "event";
-    }
+    return api_object_names[object->kind];
 }
 
 /* Waiting for a lock and the like. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "library/handles.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -301,6 +302,27 @@ static void test_a_run_of_a_given_time_is_no_figure(void **state) {
     persik_model_free(model);
 }
 
+static void test_what_the_model_says_it_cannot_tell_is_no_figure(void **state) {
+    (void)state;
+    persik_model *model = build_rounds(true);
+    persik_config *config = persik_config_new();
+    persik_config_set(config, PERSIK_CORES, 2); /* 4 as recorded */
+    model->model->asks_cores = memory_strdup("it asks for the cores");
+    assert_refused(model, config, "it asks for the cores");
+    persik_result_free(simulate(model, NULL));
+    model->model->unpredicted = memory_strdup("nobody knows what brings them");
+    assert_refused(model, config, "nobody knows what brings them");
+    persik_result_free(simulate(model, NULL));
+    persik_config_set(config, PERSIK_ACCEPT_UNKNOWN_RULES, 1);
+    persik_result_free(simulate(model, config));
+    model->model->standstill = memory_strdup("its own run comes to a standstill");
+    assert_refused(model, NULL, "its own run comes to a standstill");
+    persik_config_set(config, PERSIK_ACCEPT_STANDSTILL, 1);
+    persik_result_free(simulate(model, config));
+    persik_config_free(config);
+    persik_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mm1_and_mm2_have_their_response_times),
@@ -318,6 +340,7 @@ int main(void) {
         cmocka_unit_test(test_a_deadlock_is_no_figure),
         cmocka_unit_test(test_an_unknown_rule_is_no_figure),
         cmocka_unit_test(test_a_run_of_a_given_time_is_no_figure),
+        cmocka_unit_test(test_what_the_model_says_it_cannot_tell_is_no_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

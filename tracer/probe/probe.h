@@ -8,7 +8,7 @@
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
- *   wrap.c       functions of the program's own that the user named
+ *   wrap_*.c     functions of the program's own that the user named
  *   looks.c      what variables hold under a mutex;  modules.c  which module is which file
  *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
  *   elf.c        finding functions without the loader's help;  memory.c  memory, at the start

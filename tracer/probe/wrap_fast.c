@@ -1,7 +1,7 @@
 /* The ordinary way through a wrapped function: the chain of calls is known, the chunk has room.
  *
  * Compiled without vector registers, and calling nothing: what is not ordinary is the slow forms'
- * business (wrap.c). */
+ * business (wrap_slow.c). */
 #pragma GCC target("general-regs-only")
 
 #include "tracer/probe/wrap_record.h"
