@@ -101,6 +101,9 @@ struct filter {
     struct decoder decoder;
     struct fold fold; /* without a width it is passed by */
     bool failed;
+    char *(*decorate)(const char *word); /* NULL: words are written as they come */
+    size_t n;                            /* of the word at hand */
+    char word[FOLD_WORD_BYTES];
 };
 
 static bool write_all(int descriptor, const char *from, size_t bytes) {
@@ -116,14 +119,44 @@ static bool write_all(int descriptor, const char *from, size_t bytes) {
     return true;
 }
 
+static bool end_word(struct filter *filter) {
+    filter->word[filter->n] = '\0';
+    char *shown = filter->n > 0 && filter->decorate ? filter->decorate(filter->word) : NULL;
+    bool done = write_all(filter->descriptor, shown ? shown : filter->word,
+                          shown ? strlen(shown) : filter->n);
+    free(shown);
+    filter->n = 0;
+    return done;
+}
+
+/* What stands between words is written at once, and the word before it. */
+static bool write_words(struct filter *filter, const char *from, size_t bytes) {
+    bool done = true;
+    for (size_t i = 0; i < bytes; i++) {
+        bool is_blank = from[i] == ' ' || from[i] == '\n' || from[i] == '\t';
+        if (filter->n > 0 && (is_blank || filter->n + 1 == sizeof filter->word))
+            done = end_word(filter) && done;
+        if (is_blank)
+            done = write_all(filter->descriptor, from + i, 1) && done;
+        else
+            filter->word[filter->n++] = from[i];
+    }
+    return done;
+}
+
+static bool emit(struct filter *filter, const char *from, size_t bytes) {
+    return filter->decorate ? write_words(filter, from, bytes)
+                            : write_all(filter->descriptor, from, bytes);
+}
+
 static void put_folded(void *context, const char *from, size_t bytes) {
     struct filter *filter = context;
-    filter->failed |= !write_all(filter->descriptor, from, bytes);
+    filter->failed |= !emit(filter, from, bytes);
 }
 
 static bool pass_on(struct filter *filter, const char *from, size_t bytes) {
     if (filter->fold.width == 0)
-        return write_all(filter->descriptor, from, bytes);
+        return emit(filter, from, bytes);
     fold_write(&filter->fold, from, bytes);
     return !filter->failed;
 }
@@ -152,18 +185,30 @@ static FILE *open_filter(struct filter *filter, int buffering) {
 
 static struct filter output = {.descriptor = STDOUT_FILENO};
 
+/* Writes what is held back: the last word may have no blank behind it. */
 static void end_fold(void) {
     fflush(stdout);
     fold_end(&output.fold);
+    end_word(&output);
 }
 
-void printable_fold(int width) {
+static void end_at_exit(void) {
     static bool ends;
-    end_fold();
-    fold_start(&output.fold, width, put_folded, &output);
     if (!ends)
         atexit(end_fold);
     ends = true;
+}
+
+void printable_fold(int width) {
+    end_fold();
+    fold_start(&output.fold, width, put_folded, &output);
+    end_at_exit();
+}
+
+void printable_decorate(char *(*decorate)(const char *word)) {
+    end_fold();
+    output.decorate = decorate;
+    end_at_exit();
 }
 
 void printable_streams(void) {

@@ -11,6 +11,11 @@ char *printable(const char *text);
  * After printable_streams(). */
 void printable_fold(int width);
 
+/* From now on each word of stdout (what stands between blanks) is shown as `decorate` says: an
+ * allocated text, which counts no more than the word as far as lines are concerned, or NULL: as it
+ * is. NULL: none is. After printable_streams(). */
+void printable_decorate(char *(*decorate)(const char *word));
+
 /* From now on everything that is printed to stdout and stderr is made printable; there, line feeds
  * and tabs are left. Once, before anything is printed. */
 void printable_streams(void);

@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "cli/command.h"
+#include "cli/recording/source_links.h"
+#include "cli/text/links.h"
 
 static const struct command commands[] = {
     {"profile", "run a program and record all a model needs: sample, analyze, trace",
@@ -66,6 +68,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     /* argp takes the name for its messages from argv[0]. */
     char *name = memory_format("persik %s", command->name);
     argv[0] = name;
+    links_source(source_links_find);
     int status = command->run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         log_error("cannot write the output: is the disk full or the pipe closed?");

@@ -51,6 +51,26 @@ only_warnings_have_colour() {
         [ "$(colours TERM=dumb NO_COLOR=)" = 0 ]
 }
 
+# How many links a terminal of script(1) gets: links OPTION VARIABLE=VALUE...; 
+links() {
+    option=$1
+    shift
+    env "$@" script -qec "$persik graph -i pool_slots $option" /dev/null </dev/null | grep -c "$(printf '\033')]8;;file://.*pool_slots\.c#"
+}
+places_are_links() {
+    "$persik" build-model -q -i pool_slots >/dev/null
+    [ "$(links '' TERM=xterm NO_COLOR=)" -ge 2 ] && [ "$(links --no-links TERM=xterm NO_COLOR=)" = 0 ] &&
+        [ "$(links '' TERM=xterm NO_COLOR=1)" = 0 ] && [ "$(links '' TERM=dumb NO_COLOR=)" = 0 ] &&
+        [ "$(links '--format json' TERM=xterm NO_COLOR=)" = 0 ]
+}
+# Without its links the text is what is printed without them.
+links_take_no_room() {
+    env TERM=xterm NO_COLOR= script -qec "$persik graph -i pool_slots" /dev/null </dev/null |
+        sed 's/\x1b\]8;;[^\x1b]*\x1b\\//g' | tr -d '\r' >with
+    "$persik" graph -i pool_slots >without
+    diff with without
+}
+
 for name in pigz galaxy-few apache; do
     kept "$name"
     check "$name: build-model" says "$name" build-model
@@ -82,6 +102,8 @@ check "names that are cut stay apart" cut_makes_no_two_names_one
 check "CSV and JSON are as they were" files_are_unchanged_by_width
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     check "warnings alone have colour, on terminals, unless NO_COLOR is set" only_warnings_have_colour
+    check "places in the source are links, on terminals, unless they are not wanted" places_are_links
+    check "links take no room" links_take_no_room
 else
     skip "warnings alone have colour" "no script(1) here"
 fi

@@ -75,7 +75,7 @@ for name in tutorial-words tutorial-hits galaxy-few apache; do kept_model "$name
 model=$root/tests/data/two-pools.json
 server=$root/tests/data/server.json
 schema_of_each() {
-    for command in predict sensitivity bottleneck recommend validate graph critical-path what-if diff report load; do
+    for command in predict sensitivity bottleneck recommend validate graph build-model critical-path what-if diff report load; do
         jq -e '.["$id"] and .title and .type' "$root/docs/schemas/$command.json" || return 1
     done
 }
@@ -100,6 +100,7 @@ check "recommend under load" says recommend --model "$server" --goal 'p99<20ms' 
 check "validate" says validate -i tutorial-words --reuse "$root/docs/tutorial/hits.csv"
 for name in tutorial-words galaxy-few apache; do
     check "graph of $name" says graph -i "$name"
+    check "build-model of $name" says build-model -i "$name"
     check "report of $name" says report -i "$name"
     check "critical-path of $name" says critical-path -i "$name"
 done

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/text/links.h"
 #include "cli/text/text_page.h"
 
 void usage_error(const char *format, ...) {
@@ -59,12 +60,14 @@ static error_t parse_common(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         options->directory = environment && *environment ? environment : "persik.data";
+        links_directory(options->directory);
         return 0;
     case 'i':
     case 'o':
         if (!*argument)
             usage_error("-%c: give a folder", key);
         options->directory = argument;
+        links_directory(argument);
         return 0;
     case 'q':
         log_set_level(LOG_QUIET);

@@ -18,6 +18,7 @@
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/drawing.h"
+#include "cli/report/model_tables.h"
 #include "cli/text/quantity.h"
 #include "cli/text/text_page.h"
 #include "formats/recorded_speed.h"
@@ -44,6 +45,7 @@ enum {
 struct build_options {
     struct common_options common;
     struct modelgen_options modelgen;
+    enum table_format format;
     const char *explain;   /* NULL: the usual summary */
     const char *also;      /* NULL: no other recording */
     const char *block_log; /* NULL: the recording's own requests to disks */
@@ -91,12 +93,23 @@ static const struct argp_option options_list[] = {
     {0},
 };
 
+static void check_format(const struct build_options *options) {
+    if (options->format == FORMAT_CSV)
+        usage_error("--format csv: a model is several tables: give table or json");
+    if (options->format == FORMAT_JSON &&
+        (options->explain || options->list_passes || options->list_evidence ||
+         options->modelgen.passes.dump_after || options->modelgen.passes.stop_after))
+        usage_error("--format json is of the model that is built: leave out --explain, --list-..., "
+                    "--dump-after and --stop-after");
+}
+
 static error_t parse_build(int key, char *argument, struct argp_state *state) {
     struct build_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         *options = (struct build_options){0};
         state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->format;
         return 0;
     case KEY_MAX_NODES:
         options->modelgen.max_nodes = (size_t)option_integer("--max-nodes", argument, 10, 1000000);
@@ -140,13 +153,16 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",
                     argument);
+    case ARGP_KEY_END:
+        check_format(options);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
 
 static const struct argp build_argp = {
     .options = options_list,
@@ -157,6 +173,7 @@ static const struct argp build_argp = {
         "Examples:\n"
         "  persik build-model\n"
         "  persik build-model -i run1 --max-nodes 50\n"
+        "  persik build-model --format json | jq .checks\n"
         "  persik build-model --explain queue\n"
         "  persik build-model --explain worker_run\n"
         "  persik build-model --blktrace sda\n"
@@ -378,10 +395,12 @@ static double relative_error(const struct model_check *check) {
     return check->simulated / check->measured - 1;
 }
 
-static const struct table_column check_columns[] = {
-    {NULL, "self-check"}, {NULL, "measured"}, {NULL, "simulated"}, {NULL, "error"}};
+static const struct table_column check_columns[] = {{"what", "self-check"},
+                                                    {"measured", "measured"},
+                                                    {"simulated", "simulated"},
+                                                    {"error_share", "error"}};
 
-static void print_checks(const struct model *model) {
+static struct table *check_table(const struct model *model) {
     struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
     for (size_t i = 0; i < model->n_checks; i++) {
         const struct model_check *check = &model->checks[i];
@@ -390,6 +409,11 @@ static void print_checks(const struct model *model) {
         table_add_number(table, check->simulated, UNIT_NONE);
         table_add_signed_share(table, relative_error(check));
     }
+    return table;
+}
+
+static void print_checks(const struct model *model) {
+    struct table *table = check_table(model);
     table_print_text(table, stdout);
     table_free(table);
 }
@@ -449,30 +473,69 @@ static void print_summary(const struct model *model) {
     else
         printf(
             "self-check: none: simulated as it was recorded, the program comes to a standstill\n");
-    if (model->n_notes + model->n_outside > 0)
-        printf("\nNot modelled exactly:\n");
-    for (size_t i = 0; i < model->n_outside; i++)
-        printf("  %s\n", model->outside[i]);
-    for (size_t i = 0; i < model->n_notes; i++)
-        printf("  %s\n", model->notes[i]);
+    model_tables_print_notes(model);
 }
 
 /* A model that misses its own run is not to be trusted elsewhere, unless that run was unlike others
- * of the same configuration. */
-static void warn_of_checks(const struct model *model) {
+ * of the same configuration. The caller frees; NULL: the check holds. */
+static char *warning_of(const struct model *model, const struct model_check *check) {
     const struct model_check *untraced = NULL;
     for (size_t i = 0; i < model->n_checks; i++)
         if (strcmp(model->checks[i].what, without_probes) == 0)
             untraced = &model->checks[i];
+    if (check == untraced || fabs(relative_error(check)) <= TOLERATED_MISS)
+        return NULL;
+    bool is_odd = untraced && fabs(relative_error(untraced)) <= TOLERATED_MISS;
+    return memory_format("the model misses the measured %s by %+.1f %%%s", check->what,
+                         100 * relative_error(check),
+                         is_odd ? ", but not the time of the runs without probes" : "");
+}
+
+static void warn_of_checks(const struct model *model) {
     for (size_t i = 0; i < model->n_checks; i++) {
-        const struct model_check *check = &model->checks[i];
-        if (check == untraced || fabs(relative_error(check)) <= TOLERATED_MISS)
-            continue;
-        bool is_odd = untraced && fabs(relative_error(untraced)) <= TOLERATED_MISS;
-        log_warning("the model misses the measured %s by %+.1f %%%s", check->what,
-                    100 * relative_error(check),
-                    is_odd ? ", but not the time of the runs without probes" : "");
+        char *warning = warning_of(model, &model->checks[i]);
+        if (warning)
+            log_warning("%s", warning);
+        free(warning);
     }
+}
+
+static json_t *warnings_json(const struct model *model) {
+    json_t *warnings = json_array();
+    for (size_t i = 0; i < model->n_checks; i++) {
+        char *warning = warning_of(model, &model->checks[i]);
+        if (warning)
+            json_array_append_new(warnings, json_string(warning));
+        free(warning);
+    }
+    return warnings;
+}
+
+/* What is not known is null. */
+static json_t *known(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *known_text(const char *text) {
+    json_t *json = text ? json_string(text) : NULL;
+    return json ? json : json_null();
+}
+
+static void print_json(const struct model *model) {
+    struct table *checks = check_table(model);
+    json_t *json = model_tables_json(model);
+    json_object_set_new(json, "nodes", json_integer((json_int_t)model->n_nodes));
+    json_object_set_new(json, "explained_share", known(model->explained_share));
+    json_object_set_new(json, "perturbation_share", known(model->perturbation));
+    json_object_set_new(json, "cpu_correction_share", known(model->cpu_correction - 1));
+    json_object_set_new(json, "cpu_spread_share",
+                        known(uncertainty_knows_spread(model) ? model->cpu_spread : NAN));
+    json_object_set_new(json, "checks", table_json(checks));
+    json_object_set_new(json, "warnings", warnings_json(model));
+    json_object_set_new(json, "standstill", known_text(model->standstill));
+    json_object_set_new(json, "unpredicted", known_text(model->unpredicted));
+    table_print_json(json, stdout);
+    table_free(checks);
 }
 
 /* ---- output ---- */
@@ -518,7 +581,9 @@ static int save_decisions(struct decision_log *decisions, const char *directory,
 }
 
 static void tell(const struct build_options *options, const struct model *model) {
-    if (!options->modelgen.passes.dump_after) {
+    if (options->format == FORMAT_JSON) {
+        print_json(model);
+    } else if (!options->modelgen.passes.dump_after) {
         text_page_begin();
         print_summary(model);
     }
@@ -595,6 +660,7 @@ static void check_passes(struct build_options *options) {
 int command_build_model(int argc, char **argv) {
     struct build_options options;
     argp_parse(&build_argp, argc, argv, 0, NULL, &options);
+    text_page_end(); /* dumps are no page: only the summary is */
     if (options.list_passes)
         modelgen_list_passes(stdout);
     if (options.list_evidence)

@@ -18,6 +18,7 @@
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/recording/workspace.h"
+#include "cli/text/links.h"
 #include "cli/text/text_page.h"
 
 /* ---- options ---- */
@@ -71,6 +72,7 @@ static void complete_paths(struct diff_options *options) {
         options->kept = memory_format("%s.old", options->common.directory);
         options->paths[0] = options->kept;
     }
+    links_directory(options->paths[1]);
 }
 
 static void check_options(const struct diff_options *options) {

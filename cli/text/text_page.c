@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/printable.h"
+#include "cli/text/links.h"
 
 enum { COLUMNS = 80, LEAST_COLUMNS = 40, MOST_COLUMNS = 10000, KEY_WIDE = 0x1100 };
 
@@ -23,7 +24,9 @@ static const struct argp_option wide_list[] = {
      81},
     {0},
 };
-const struct argp wide_argp = {.options = wide_list, .parser = parse_wide};
+static const struct argp_child wide_children[] = {{&links_argp, 0, NULL, 0}, {0}};
+const struct argp wide_argp = {
+    .options = wide_list, .parser = parse_wide, .children = wide_children};
 
 int text_page_columns(void) {
     if (is_wide)
@@ -38,8 +41,10 @@ int text_page_columns(void) {
 
 void text_page_begin(void) {
     printable_fold(text_page_columns());
+    links_begin();
 }
 
 void text_page_end(void) {
+    links_end();
     printable_fold(0);
 }

@@ -5,10 +5,11 @@
 
 #include <argp.h>
 
-/* A child parser without input: --wide. */
+/* A child parser without input: --wide, and --no-links (cli/text/links.h). */
 extern const struct argp wide_argp;
 
-/* What is printed to stdout from here on is for people: longer lines are broken between words. */
+/* What is printed to stdout from here on is for people: longer lines are broken between words, and
+ * places in the source are links where that can be. */
 void text_page_begin(void);
 
 /* No more. */
