@@ -328,6 +328,55 @@ static void find_wakers(struct recorded_costs *recorded) {
     }
 }
 
+/* ---- what waking costs behind the moment in which the other one is ready ---- */
+
+/* Computing behind an unlock up to the next call, of one place. */
+struct behind {
+    double n[2], mean_ns[2], squares[2]; /* where it woke nobody, where it did */
+};
+
+static void add_behind(struct behind *behind, bool woke, double ns) {
+    double off_ns = ns - behind->mean_ns[woke];
+    behind->n[woke]++;
+    behind->mean_ns[woke] += off_ns / behind->n[woke];
+    behind->squares[woke] += off_ns * (ns - behind->mean_ns[woke]);
+}
+
+static struct behind *behind_unlocks(const struct recorded_costs *recorded) {
+    const struct dependencies *all = recorded->all;
+    struct behind *behind = memory_alloc(all->n_places, sizeof *behind);
+    for (uint32_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        uint32_t before = recorded->before[i];
+        bool is_whole = step->kind == STEP_COMPUTE && step->operation != OPERATION_NONE &&
+                        step->place != NONE && before != NONE;
+        if (is_whole &&
+            (recorded->wakes[before] || all->steps[before].operation == OPERATION_UNLOCK))
+            add_behind(&behind[step->place], recorded->wakes[before], recorded_lasted(recorded, i));
+    }
+    return behind;
+}
+
+/* By how much longer threads compute behind an unlock that woke another one: the mean over the
+ * places, each as much as it is sure. */
+static double find_behind_waking(const struct recorded_costs *recorded) {
+    struct behind *behind = behind_unlocks(recorded);
+    double sum_ns = 0, weights = 0;
+    for (size_t p = 0; p < recorded->all->n_places; p++) {
+        const struct behind *at = &behind[p];
+        if (at->n[0] < 2 || at->n[1] < 2)
+            continue;
+        double variance = 0;
+        for (int woke = 0; woke < 2; woke++)
+            variance += at->squares[woke] / (at->n[woke] - 1) / at->n[woke];
+        double weight = 1 / fmax(variance, 1); /* clocks tell no less than a nanosecond */
+        sum_ns += weight * (at->mean_ns[1] - at->mean_ns[0]);
+        weights += weight;
+    }
+    free(behind);
+    return weights > 0 ? fmax(sum_ns / weights, 0) : 0;
+}
+
 static void collect_costs(struct recorded_costs *recorded) {
     const struct dependency_step *steps = recorded->all->steps;
     for (uint32_t i = 0; i < recorded->all->n_steps; i++) {
@@ -360,6 +409,7 @@ struct recorded_costs recorded_costs_of(const struct dependencies *all) {
     link_operations(&recorded);
     link_pools(&recorded);
     find_wakers(&recorded);
+    recorded.behind_waking_ns = find_behind_waking(&recorded);
     collect_costs(&recorded);
     return recorded;
 }

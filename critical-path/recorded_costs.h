@@ -41,6 +41,8 @@ struct recorded_costs {
     uint32_t *first;   /* per thread: its first step */
     uint32_t *routine; /* per thread: the same number, the same routine */
     struct recorded_object *objects;
+    double behind_waking_ns; /* CPU of who has woken another one, behind `wakes`; its next step
+                              * contains it */
     struct costs coming_back, waking, before_wait, after_wait;
 };
 

@@ -66,8 +66,8 @@ static void pay_for_waking(struct replay_state *replay, struct runner *runner, u
                                : costs_next(&replay->recorded.waking);
     if (woken->wakes_freely)
         cost_ns = 0;
-    else if (!has_woken)
-        runner->debt_ns += cost_ns;
+    else
+        runner->debt_ns += replay->recorded.behind_waking_ns + (has_woken ? 0 : cost_ns);
     if (woken->is_spinning) { /* it sees for itself */
         if (woken->state == RUNNER_ON_CORE) {
             woken->left_ns = 0;
@@ -142,6 +142,16 @@ static double share_left(const struct replay_state *replay, uint32_t step) {
     return lasted_ns > 0 ? changed_time(replay, step) / lasted_ns : 1;
 }
 
+/* Of the step's time, what does not come of having woken another one before. */
+static double own_share(const struct replay_state *replay, uint32_t step) {
+    uint32_t before = replay->recorded.before[step];
+    if (before == NONE || !replay->recorded.wakes[before] ||
+        step_at(replay, step)->kind != STEP_COMPUTE)
+        return 1;
+    double lasted_ns = recorded_lasted(&replay->recorded, step);
+    return lasted_ns > 0 ? fmax(1 - replay->recorded.behind_waking_ns / lasted_ns, 0) : 1;
+}
+
 /* Its own time. Of being ready after others took its core away, only what other processes had: they
  * come as often as before in a second of computing, so less often where that takes less. */
 static double own_time(const struct replay_state *replay, const struct runner *runner) {
@@ -151,7 +161,9 @@ static double own_time(const struct replay_state *replay, const struct runner *r
         return before == NONE || step_at(replay, before)->kind == STEP_COMPUTE
                    ? (double)replay->recorded.kept_ns[runner->at] * share_left(replay, before)
                    : 0;
-    return runner->skips == runner->at ? 0 : changed_time(replay, runner->at);
+    return runner->skips == runner->at
+               ? 0
+               : changed_time(replay, runner->at) * own_share(replay, runner->at);
 }
 
 /* False: it goes on at this instant. */
