@@ -9,7 +9,7 @@
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
-#   BUILD:   the command that makes it, run beside a copy of the source
+#   BUILD:   the command that makes it, run beside a copy of the source; (libNAME-dev) behind it is a package it needs
 #   RUN:     "persik profile -- COMMAND 2; ... -- COMMAND {threads}": with how many threads it is recorded,
 #            and its command
 # or a line of a list, which says at its top what it has. Packages that are not installed are unpacked into
@@ -65,7 +65,9 @@ read_listed_case() {
 read_case() { if [ -d "$cases" ]; then read_source_case "$cases"/"$1".c* "$1"; else read_listed_case "$1"; fi; }
 
 compile() {
-    local file=$1 name=$2 folder=$kept/$2 build
+    local file=$1 name=$2 folder=$kept/$2 build library
+    library=$(header "$file" BUILD | sed -n 's|.*(\(lib[a-z0-9.+-]*-dev\)).*|\1|p')
+    [ -z "$library" ] || { unpack "$library" >"$debian.log" 2>&1 && use_unpacked; } || return 1
     [ -x "$folder/$name" ] && [ "$folder/$name" -nt "$file" ] && return
     mkdir -p "$folder"
     cp "$(dirname "$file")"/*.{c,cpp,h} "$folder" 2>/dev/null || true

@@ -176,7 +176,8 @@ void run_notes_attaching(const struct build *build) {
                   100 * share);
 }
 
-/* Simulated threads run on any core. */
+/* Simulated threads run on any core. Where a program chooses cores by itself, those that it is
+ * allowed to use, as by taskset, are not those that it runs on. */
 void run_notes_binding(const struct build *build) {
     const struct trace *trace = build->trace;
     for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
@@ -187,6 +188,11 @@ void run_notes_binding(const struct build *build) {
                   "the program binds threads to cores, %s in %s: the model lets them run on all "
                   "cores",
                   api_catalog[at.event->api].name, place);
+        if (!build->model->asks_cores)
+            build->model->asks_cores =
+                memory_format("the program binds threads to cores itself, %s in %s: whether it "
+                              "takes those that it is given is not known",
+                              api_catalog[at.event->api].name, place);
         free(place);
     }
 }

@@ -1,6 +1,7 @@
 #include "modelgen/rewrite/sleeping_polls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
@@ -9,7 +10,8 @@
 /* Sleeps of a thread, and the joins behind them; numbers of events, the ends not included. */
 struct polls {
     size_t first, end, joins_end;
-    uint64_t done_ns; /* when the last of the joined threads had ended */
+    uint64_t done_ns;                    /* when the last of the joined threads had ended */
+    const struct trace_thread *detached; /* the last to end of those that nobody joins, or NULL */
 };
 
 static bool is_sleep(const struct trace_record *record) {
@@ -51,6 +53,53 @@ static bool find_joins(const struct trace *trace, const struct trace_thread *thr
     return polls->joins_end > polls->end;
 }
 
+static bool is_joined(const struct trace *trace, const struct trace_thread *thread) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&at);)
+            if (trace_op(at.event) == OP_JOIN &&
+                joined_thread(trace, &trace->threads[t], at.event) == thread)
+                return true;
+    return false;
+}
+
+/* Was it made by the same thread in the same place, to do the same? */
+static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
+    return a->pid == b->pid && a->creator == b->creator &&
+           a->creation_context == b->creation_context &&
+           strcmp(a->start_routine, b->start_routine) == 0;
+}
+
+/* Have all threads like this one ended by then, and does nobody join any of them? */
+static bool are_all_left(const struct trace *trace, const struct trace_thread *like,
+                         uint64_t by_ns) {
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        if (are_alike(thread, like) &&
+            (!thread->end_seen || thread->end_ns > by_ns || is_joined(trace, thread)))
+            return false;
+    }
+    return true;
+}
+
+/* Detached threads cannot be joined: who made them looks at what they say at their end. Finds those
+ * of which the last one ended during the last sleep. */
+static bool find_detached(const struct trace *trace, const struct trace_thread *thread,
+                          struct polls *polls) {
+    const struct trace_record *last = &thread->records[polls->end - 1];
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *other = &trace->threads[t];
+        if (other->creator == thread->index && other->pid == thread->pid &&
+            other->end_ns >= last->start_ns && other->end_ns <= trace_end_ns(last) &&
+            (!polls->detached || other->end_ns > polls->detached->end_ns))
+            polls->detached = other;
+    }
+    if (!polls->detached || !are_all_left(trace, polls->detached, trace_end_ns(last)))
+        return false;
+    polls->done_ns = polls->detached->end_ns;
+    return true;
+}
+
 /* Did the thread stop sleeping the first time that it looked after all were done? */
 static bool stops_when_done(const struct trace_thread *thread, const struct polls *polls) {
     const struct trace_record *last = &thread->records[polls->end - 1];
@@ -64,12 +113,30 @@ static bool find_polls(const struct trace *trace, const struct trace_thread *thr
             continue;
         size_t n = run_of_sleeps(thread, at.number);
         *polls = (struct polls){.first = at.number, .end = at.number + n};
-        if ((double)n >= evidence.times_alike && find_joins(trace, thread, polls) &&
-            stops_when_done(thread, polls))
+        if ((double)n >= evidence.times_alike &&
+            ((find_joins(trace, thread, polls) && stops_when_done(thread, polls)) ||
+             find_detached(trace, thread, polls)))
             return true;
         event_cursor_skip(&at, polls->end - 1);
     }
     return false;
+}
+
+/* Joins of the detached threads, behind the last sleep. */
+static void add_joins(struct event_log *log, size_t thread, struct polls *polls) {
+    struct event_insertion *joins = memory_alloc(log->trace.n_threads, sizeof *joins);
+    size_t n = 0;
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        if (are_alike(&log->trace.threads[t], polls->detached))
+            joins[n++] = (struct event_insertion){
+                .after = polls->end - 1,
+                .record = {.start_ns = polls->done_ns,
+                           .api = API_pthread_join,
+                           .context = log->trace.threads[thread].records[polls->end - 1].context,
+                           .value = log->trace.threads[t].index}};
+    event_log_insert(log, thread, joins, n);
+    polls->joins_end = polls->end + n;
+    free(joins);
 }
 
 /* The first join waits from the first sleep on, until all have ended; the others find them so. */
@@ -84,7 +151,9 @@ static void show_joins(struct event_log *log, size_t thread, const struct polls 
     }
 }
 
-static void show(struct event_log *log, size_t thread, const struct polls *polls) {
+static void show(struct event_log *log, size_t thread, struct polls *polls) {
+    if (polls->detached)
+        add_joins(log, thread, polls);
     const struct trace_thread *of = &log->trace.threads[thread];
     struct trace_record rest = of->records[polls->end - 1];
     uint64_t from_ns = of->records[polls->first].start_ns, end_ns = trace_end_ns(&rest);

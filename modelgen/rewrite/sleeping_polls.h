@@ -1,5 +1,6 @@
 /* A creator that sleeps and looks, again and again, until its threads are done, and then joins
- * them: it waits for their ends. Replayed as so many sleeps, the run would never become shorter. */
+ * them or, where they are detached, goes on: it waits for their ends. Replayed as so many sleeps,
+ * the run would never become shorter. */
 #ifndef PERSIK_MODELGEN_REWRITE_SLEEPING_POLLS_H
 #define PERSIK_MODELGEN_REWRITE_SLEEPING_POLLS_H
 

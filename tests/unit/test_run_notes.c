@@ -160,6 +160,7 @@ static void threads_bound_to_cores_are_noted(void **state) {
         builder_finish(trace, 1000);
         struct model *model = builder_model(trace, NULL);
         assert_true(has_note(model, "sched_setaffinity in bind") == (result == 0));
+        assert_true((model->asks_cores != NULL) == (result == 0));
         model_free(model);
     }
 }

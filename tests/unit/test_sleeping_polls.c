@@ -49,6 +49,42 @@ static void they_wait_for_the_ends(void **state) {
     trace_free(trace);
 }
 
+/* Main makes two threads that nobody joins and sleeps until a flag is set that each counts down. */
+static struct trace *detached(uint64_t done_ns, uint64_t first_done_ns) {
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    uint32_t at_sleep = builder_context(trace, "poll", 10, "main", 20);
+    for (int i = 0; i < SLEEPS; i++)
+        builder_record(trace, MAIN, "nanosleep", FIRST_NS + (uint64_t)i * SLEEP_NS, SLEEP_NS, 0,
+                       at_sleep, 0);
+    builder_finish(trace, SLEPT_NS + 2 * SLEEP_NS);
+    builder_life(trace, 1, 10, first_done_ns);
+    builder_life(trace, 2, 10, done_ns);
+    for (int w = 1; w <= WORKERS; w++)
+        trace->threads[w].end_seen = true;
+    return trace;
+}
+
+static void detached_threads_are_waited_for_as_joined_ones(void **state) {
+    (void)state;
+    struct trace *trace = detached(SLEPT_NS - 30, SLEPT_NS - 2 * SLEEP_NS);
+    struct event_log log = event_log_of(trace);
+    assert_int_equal(sleeping_polls_as_joins(&log), 1);
+    assert_int_equal(log.trace.threads[MAIN].n_records, WORKERS + 1);
+    for (int w = 1; w <= WORKERS; w++) {
+        const struct trace_record *join = shown_call(&log, MAIN, (size_t)w - 1);
+        assert_int_equal(join->api, API_pthread_join);
+        assert_int_equal(join->value, w);
+        assert_int_equal(trace_end_ns(join), SLEPT_NS - 30);
+    }
+    assert_int_equal(shown_call(&log, MAIN, 0)->start_ns, FIRST_NS);
+    assert_true(shown_call(&log, MAIN, 0)->flags & TRACE_WAITED);
+    const struct trace_record *rest = shown_call(&log, MAIN, WORKERS);
+    assert_int_equal(rest->api, API_nanosleep);
+    assert_int_equal(trace_end_ns(rest), SLEPT_NS);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void assert_stays(struct trace *trace) {
     struct event_log log = event_log_of(trace);
     assert_int_equal(sleeping_polls_as_joins(&log), 0);
@@ -66,6 +102,19 @@ static void threads_that_end_behind_the_sleeps_were_not_waited_for(void **state)
 static void threads_that_ended_long_before_were_not_waited_for(void **state) {
     (void)state;
     assert_stays(polling(SLEPT_NS - SLEEP_NS - 1, SLEEPS));
+}
+
+static void detached_threads_of_which_one_lives_on_were_not_waited_for(void **state) {
+    (void)state;
+    assert_stays(detached(SLEPT_NS - 30, SLEPT_NS + 1));
+}
+
+static void detached_threads_that_another_thread_joins_were_not_waited_for(void **state) {
+    (void)state;
+    struct trace *trace = detached(SLEPT_NS - 30, SLEPT_NS - 2 * SLEEP_NS);
+    uint32_t at_join = builder_context(trace, "join", 30, "worker", 40);
+    builder_join(trace, 2, 100, 10, at_join, 1);
+    assert_stays(trace);
 }
 
 static void few_sleeps_are_chance(void **state) {
@@ -87,6 +136,9 @@ int main(void) {
         cmocka_unit_test(they_wait_for_the_ends),
         cmocka_unit_test(threads_that_end_behind_the_sleeps_were_not_waited_for),
         cmocka_unit_test(threads_that_ended_long_before_were_not_waited_for),
+        cmocka_unit_test(detached_threads_are_waited_for_as_joined_ones),
+        cmocka_unit_test(detached_threads_of_which_one_lives_on_were_not_waited_for),
+        cmocka_unit_test(detached_threads_that_another_thread_joins_were_not_waited_for),
         cmocka_unit_test(few_sleeps_are_chance),
         cmocka_unit_test(sleeps_from_several_places_are_no_polls),
     };
