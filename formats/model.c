@@ -150,6 +150,7 @@ static void free_object(struct object *object) {
     for (size_t i = 0; i < object->n_distances; i++)
         free(object->distances[i].service_ns.values);
     free(object->distances);
+    free(object->alone_ns.values);
     free(object->gaps);
     free(object->interarrival_ns.values);
     free(object->think_ns.values);

@@ -203,6 +203,17 @@ static int check_distances(const struct object *object, const struct place *abov
     return 0;
 }
 
+static int check_alone(const struct object *object, const struct place *above,
+                       struct error *error) {
+    bool any = object->least_depth > 0 || object->never_continued;
+    if (any && object->kind != OBJECT_DISK)
+        return model_violation(PLACE_KEY(above, "least_depth"), error, "only a disk can be");
+    if (!any && object->alone_ns.kind != DIST_NONE)
+        return model_violation(PLACE_KEY(above, "alone_ns"), error,
+                               "of requests that the recorded run had as well");
+    return model_check_dist(&object->alone_ns, "alone_ns", above, error);
+}
+
 static int check_gaps(const struct object *object, const struct place *above, struct error *error) {
     const struct place *place = PLACE_KEY(above, "gaps");
     double sum = 0;
@@ -242,10 +253,11 @@ int model_check_object(const struct model *model, size_t i, struct error *error)
         model_check_amount(object->initial_items, "initial_items", place, error) ||
         model_check_amount(object->items_in_all, "items_in_all", place, error) ||
         model_check_amount(object->room_ns, "room_ns", place, error) ||
+        model_check_amount(object->least_depth, "least_depth", place, error) ||
         check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
         model_check_dist(&object->service_ns, "service_ns", place, error) ||
-        check_distances(object, place, error) || check_gaps(object, place, error) ||
-        check_monitor_parts(model, object, place, error))
+        check_distances(object, place, error) || check_alone(object, place, error) ||
+        check_gaps(object, place, error) || check_monitor_parts(model, object, place, error))
         return -1;
     return 0;
 }

@@ -7,6 +7,19 @@
 #include "simulator/wait_account.h"
 #include "simulator/wait_list.h"
 
+/* Is the request one of which the recorded run had none? Nodes with times of their own have what
+ * was recorded of just these calls. */
+static bool is_unseen(const struct engine *engine, const struct shared *disk,
+                      const struct thread *thread) {
+    const struct plan_object *planned = engine_planned(engine, disk);
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
+    if (node->service != PLAN_NONE || node->near != PLAN_NONE)
+        return false;
+    /* Who waited found all servers at work, and more is never asked for. */
+    bool is_shallow = thread->waits_since_ns < 0 && disk->being_served + 1 < planned->least_depth;
+    return is_shallow || (planned->never_continued && disk->last_thread == thread->id + 1);
+}
+
 /* How long a request of the thread's node takes. */
 static double node_service(struct engine *engine, struct shared *disk,
                            const struct thread *thread) {
@@ -41,12 +54,18 @@ static double service_time(struct engine *engine, struct shared *disk, const str
 /* The thread's request; of a disk that serves one at a time also those that came with it, which
  * nobody else's can come between. */
 static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
+    const struct plan_object *planned = engine_planned(engine, disk);
     const struct plan_request *request =
         thread->request == PLAN_NONE ? NULL : &engine->plan->requests[thread->request];
+    bool unseen = is_unseen(engine, disk, thread);
+    disk->unseen += unseen;
+    disk->last_thread = thread->id + 1;
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
     double service = service_time(engine, disk, thread, request);
+    if (unseen && planned->alone != PLAN_NONE)
+        service = draws_one(engine, planned->alone, &disk->random);
     while (request && engine_planned(engine, disk)->servers <= 1 && thread->wanted > 1 &&
            request[1].with_previous) {
         request++;

@@ -256,6 +256,7 @@ void engine_count_anew(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_objects; i++) {
         struct shared *object = &engine->objects[i];
         object->operations = object->waits = object->wait_ns = object->dropped = 0;
+        object->unseen = 0;
         object->busy_ns = object->length_ns = 0;
         object->touched_ns = engine->now_ns;
         object->items_before = object->least_items = object->n_items;

@@ -590,6 +590,9 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .handed = object->handed,
         .order = object->kind == OBJECT_ORDER ? plan->n_orders++ : PLAN_NONE,
         .service = add_draw(builder, &object->service_ns),
+        .least_depth = object->least_depth,
+        .never_continued = object->never_continued,
+        .alone = add_draw(builder, &object->alone_ns),
     };
     compiled->first_side = compiled->condition_side = plan->n_sides;
     compiled->condition_next = i;

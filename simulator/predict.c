@@ -118,6 +118,7 @@ static void fill_objects(struct sim_result *result, const struct rows *rows) {
             .dropped = estimate_of(rows, column + OBJECT_DROPPED),
             .left = estimate_of(rows, column + OBJECT_LEFT),
             .growth_hz = estimate_of(rows, column + OBJECT_GROWTH_HZ),
+            .unseen = estimate_of(rows, column + OBJECT_UNSEEN),
         };
     }
 }

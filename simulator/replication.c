@@ -32,6 +32,7 @@ static double read_object(double *columns, const struct shared *object, double w
     double grown = (double)object->n_items - (double)object->items_before;
     columns[OBJECT_GROWTH_HZ] = object->kind == OBJECT_QUEUE ? grown * 1e9 / window_ns : 0;
     columns[OBJECT_LEAST] = (double)object->least_items;
+    columns[OBJECT_UNSEEN] = object->unseen;
     return object->kind == OBJECT_DISK ? columns[OBJECT_UTILISATION] : 0;
 }
 

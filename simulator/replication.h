@@ -30,6 +30,7 @@ enum object_metric {
     OBJECT_LEFT,
     OBJECT_GROWTH_HZ, /* queue: by how many items it has grown per second */
     OBJECT_LEAST,     /* queue: the fewest items in it */
+    OBJECT_UNSEEN,    /* disk: requests of which the recorded run had none */
     N_OBJECT_METRICS
 };
 

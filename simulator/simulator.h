@@ -65,6 +65,8 @@ struct sim_object_result {
     struct estimate dropped;     /* queue: arrivals from outside that found it full, per run */
     struct estimate left;        /* queue: items still there when the run ends */
     struct estimate growth_hz;   /* queue: by how many items it has grown per second */
+    struct estimate unseen;      /* disk: requests per run of which the recorded run had none, see
+                                  * struct object */
 };
 
 struct sim_pool_result {

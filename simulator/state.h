@@ -184,6 +184,7 @@ struct shared {
     double promised_ns;    /* disk with room: when it will have done all that it was asked */
     int last_stream;       /* disk: of the request that it served last; 0: of none */
     double head;           /* disk: sector at which the last request ended */
+    uint32_t last_thread;  /* disk: 1 + the one whose request it served last; 0: nobody's */
     double amount;      /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
     double in_vain;     /* tokens: attempts since it was filled */
     double taken;       /* queue: items, of those in all */
@@ -196,6 +197,7 @@ struct shared {
     struct random_stream random;
     /* Statistics since the warm-up. */
     double operations, waits, wait_ns, dropped;
+    double unseen;             /* disk: requests of which the recorded run had none */
     double busy_ns, length_ns; /* integrals up to touched_ns */
     double touched_ns;
     size_t items_before, least_items; /* queue: when they began, and the fewest since */

@@ -167,6 +167,7 @@ static char *refuse_configuration(const struct model *model, const int *own_thre
 /* What speaks against the result, which came to no standstill; NULL: nothing. */
 static char *refuse_result(const struct model *model, const struct prediction *prediction) {
     char *reason = refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
+    reason = reason ? reason : refusal_of_disks(model, &prediction->result);
     double busy = busy_cores_of(prediction);
     reason = reason ? reason : refuse_stopped(model, busy);
     reason = reason ? reason : refuse_busier(model, busy);

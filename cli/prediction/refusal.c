@@ -11,6 +11,9 @@
 /* More of a total's CPU time than that are no caches and no spinning that a thread more would
  * bring; less than one part in as many, none that one less would save. */
 #define MOST_DONE 1.5
+/* Of a disk's requests. One thread alone that writes in a row is served 3.5 times as fast as
+ * recorded with others between (docs/accuracy.md, `direct`): of so many requests that is 7 %. */
+#define MOST_UNSEEN 0.1
 /* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
 #define LEAST_DONE 0.9
 
@@ -107,6 +110,22 @@ char *refusal_of_loss(const struct sim_result *result, const struct sim_result *
     return memory_format("the threads share a total, but would do only %.0f %% of what was "
                          "recorded: the model does not tell what ends the run",
                          100 * done);
+}
+
+char *refusal_of_disks(const struct model *model, const struct sim_result *result) {
+    for (size_t o = 0; o < result->n_objects; o++) {
+        const struct object *disk = &model->objects[o];
+        double share = result->objects[o].unseen.mean / result->objects[o].operations.mean;
+        if (disk->alone_ns.kind != DIST_NONE || !(share > MOST_UNSEEN))
+            continue;
+        return memory_format(
+            "%s: %.0f %% of the requests would %s, as hardly any did in the recorded run: how long "
+            "these take is not known: record this configuration, or give build-model --disk what "
+            "`persik calibrate` measures",
+            disk->name, 100 * share,
+            disk->never_continued ? "follow one of the same thread" : "find fewer others there");
+    }
+    return NULL;
 }
 
 bool refusal_is_due(const struct sim_result *result) {

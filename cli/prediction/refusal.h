@@ -34,6 +34,10 @@ bool refusal_of_loss_is_due(const struct model *model, const struct sim_result *
  * simulated run of the recorded configuration: else they only waited less, which saves CPU time. */
 char *refusal_of_loss(const struct sim_result *result, const struct sim_result *own);
 
+/* The same of a run that asks a disk for what the recorded run never did, more often than that the
+ * time of it would not matter. */
+char *refusal_of_disks(const struct model *model, const struct sim_result *result);
+
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/map.h"
@@ -422,6 +423,12 @@ static bool is_always_as_full(const double *depths, size_t n, size_t deepest) {
     return 2 * full > n;
 }
 
+/* So many requests, itself counted, were there with nearly every one. `depths` get sorted. */
+static size_t find_least(double *depths, size_t n) {
+    gsl_sort(depths, 1, n);
+    return (size_t)gsl_stats_quantile_from_sorted_data(depths, 1, n, evidence.violation_share);
+}
+
 /* A device that always has as many requests tells nothing by its times, but by their order: of
  * servers side by side the later request is often done before the earlier one. How often, if times
  * are drawn anew from those that were measured, is held against how often it was. */
@@ -478,6 +485,10 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,
                                .always = always_full && deepest > 1 ? deepest : 0};
+    if (speed.always > 0) {
+        size_t least = find_least(depths, n);
+        speed.least = limited && least > servers ? servers + 1 : least;
+    }
     speed.parted = has_places ? count_parted(&services, disks->trace) : 0;
     if (speed.servers == 1 && has_places)
         write_distances(&services, times, &speed);

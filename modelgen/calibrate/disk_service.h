@@ -63,6 +63,8 @@ struct disk_speed {
     struct disk_distance *distances; /* allocated */
     size_t always; /* so many requests at once, more than one, it nearly always had, and so nothing
                     * tells how long it takes with fewer; 0: that is not so */
+    size_t least;  /* ... so many at least, itself counted, were there with nearly every request, or
+                    * more than it serves at once; 0: as `always` */
     /* So many requests go on where their thread's last one ended, most of all; but other threads'
      * came between, so that nothing tells how long it takes to go on. 0: that is not so. */
     size_t parted;

@@ -548,6 +548,8 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].n_distances = speed.n_distances;
     writer->model->objects[object].distances = speed.distances;
     writer->model->objects[object].evidence = speed.evidence;
+    writer->model->objects[object].least_depth = speed.least > 1 ? (double)speed.least : 0;
+    writer->model->objects[object].never_continued = speed.parted > 0;
     if (speed.always > 0)
         notes_add(
             writer->model,

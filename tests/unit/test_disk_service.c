@@ -100,6 +100,7 @@ static void whether_it_always_had_as_many_is_told(void **state) {
     (void)state;
     struct disk_speed full = speed_of(4, 1, 0), at_times = speed_of(4, 1, 200);
     assert_true(full.always == 4 && at_times.always == 0);
+    assert_true(full.least == 2 && at_times.least == 0);
     free_speed(&full);
     free_speed(&at_times);
 }

@@ -332,6 +332,33 @@ static void other_configurations_must_do_the_recorded_work(void **state) {
     model_free(model);
 }
 
+/* A disk that so many of 100 requests found as the recorded run's hardly did. */
+static char *refused_requests(double unseen, bool continued, double alone_ns) {
+    struct model *model = computing_model();
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].least_depth = continued ? 0 : 2;
+    model->objects[disk].never_continued = continued;
+    model->objects[disk].alone_ns = alone_ns > 0 ? constant(alone_ns) : (struct dist){0};
+    struct sim_object_result object = {.operations.mean = 100, .unseen.mean = unseen};
+    struct sim_result result = {.n_objects = 1, .objects = &object};
+    char *reason = refusal_of_disks(model, &result);
+    model_free(model);
+    return reason;
+}
+
+static void requests_that_the_recording_had_none_of_get_no_figure(void **state) {
+    (void)state;
+    char *reason = refused_requests(50, true, 0);
+    assert_non_null(strstr(reason, "50 % of the requests would follow one of the same thread"));
+    assert_non_null(strstr(reason, "persik calibrate"));
+    free(reason);
+    reason = refused_requests(50, false, 0);
+    assert_non_null(strstr(reason, "would find fewer others there"));
+    free(reason);
+    assert_null(refused_requests(1, true, 0));
+    assert_null(refused_requests(50, true, 5 * MS));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
@@ -349,6 +376,7 @@ int main(void) {
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
         cmocka_unit_test(guessed_waits_must_leave_nothing_undone_either),
         cmocka_unit_test(other_configurations_must_do_the_recorded_work),
+        cmocka_unit_test(requests_that_the_recording_had_none_of_get_no_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1929,6 +1929,50 @@ static void test_a_disk_without_limit_serves_everyone_at_once(void **state) {
     model_free(model);
 }
 
+/* Each thread asks three times for 5 ms, and for 1 ms where that is known of what the recording had
+ * none of. Returns how many of the requests those are. */
+static double unseen_requests(int threads, double least_depth, bool continued, double alone_ms,
+                              double *run_ms) {
+    struct model *model = build_model(8);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(5 * MS);
+    model->objects[disk].least_depth = least_depth;
+    model->objects[disk].never_continued = continued;
+    if (alone_ms > 0)
+        model->objects[disk].alone_ns = constant(alone_ms * MS);
+    int pool = build_pool(model, threads, true);
+    int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    model->nodes[io].operations = constant(3);
+    end_after(model, io, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    double unseen = result.objects[disk].unseen.mean;
+    *run_ms = result.run_ns.mean / MS;
+    sim_result_free(&result);
+    model_free(model);
+    return unseen;
+}
+
+static void test_requests_that_the_recording_had_none_of_are_counted(void **state) {
+    (void)state;
+    double run_ms;
+    assert_close(unseen_requests(1, 2, false, 0, &run_ms), 3, 1e-9);
+    assert_close(run_ms, 15, 1e-9);
+    assert_close(unseen_requests(1, 0, true, 0, &run_ms), 2, 1e-9);
+    assert_close(unseen_requests(2, 2, false, 0, &run_ms), 1, 1e-9); /* the first one */
+    assert_close(unseen_requests(2, 0, true, 0, &run_ms) + 1, 1, 1e-9);
+}
+
+static void test_they_take_as_long_as_was_measured_elsewhere(void **state) {
+    (void)state;
+    double run_ms;
+    unseen_requests(1, 2, false, 1, &run_ms);
+    assert_close(run_ms, 3, 1e-9);
+    unseen_requests(1, 0, true, 1, &run_ms);
+    assert_close(run_ms, 5 + 1 + 1, 1e-9);
+    unseen_requests(2, 0, true, 1, &run_ms);
+    assert_close(run_ms, 30, 1e-9);
+}
+
 /* The disk has a head: 1 ms where it goes on, 5 ms near by, 20 ms far away. */
 static int build_disk_with_a_head(struct model *model) {
     int disk = build_object(model, OBJECT_DISK, 0);
@@ -2368,6 +2412,8 @@ int main(void) {
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
         cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
         cmocka_unit_test(test_a_disk_without_limit_serves_everyone_at_once),
+        cmocka_unit_test(test_requests_that_the_recording_had_none_of_are_counted),
+        cmocka_unit_test(test_they_take_as_long_as_was_measured_elsewhere),
         cmocka_unit_test(test_a_disk_takes_longer_the_farther_it_goes),
         cmocka_unit_test(test_calls_are_made_in_the_recorded_order_by_whichever_thread),
         cmocka_unit_test(test_only_requests_that_came_together_stay_together),
