@@ -219,14 +219,19 @@ static bool is_undecided(const struct peg_builder *builder, int pool,
     return is_untold(loop) && teller_of(builder, pool, loop) == TOLD_BY_NOTHING;
 }
 
+static double sum(const struct values *values) {
+    double sum = 0;
+    for (size_t i = 0; i < values->count; i++)
+        sum += values->items[i];
+    return sum;
+}
+
 /* Adds the edge's computation to the pool's evidence. */
 static void note_computation(const struct peg_builder *builder, const struct peg_edge *draft,
                              const struct scaling *scaling) {
     int pool = builder->nodes.items[draft->from].pool;
     struct partition_evidence *evidence = &builder->in->evidence[pool];
-    double cpu_ns = 0;
-    for (size_t i = 0; i < draft->cpu_ns.count; i++)
-        cpu_ns += draft->cpu_ns.items[i];
+    double cpu_ns = sum(&draft->cpu_ns);
     evidence->cpu_ns += cpu_ns;
     size_t index = 0;
     const struct facts_loop *loop = scaling->share > 0 ? NULL : common_loop(builder, draft, &index);
@@ -274,6 +279,19 @@ static bool is_in_shared_rounds(const struct peg_builder *builder, const struct 
            shares_rounds(builder, pool, team, loop);
 }
 
+/* Each further thread takes as much to create, if the step before makes the team's threads. */
+static void grow_with_creations(const struct peg_builder *builder, const struct peg_edge *draft,
+                                int team, struct scaling *scaling) {
+    double cpu_ns = sum(&draft->cpu_ns);
+    const struct thread_pool *created = &builder->in->pools->pools[team];
+    if (draft->creating_ns <= 0 || cpu_ns <= 0 || !created->scales || created->per_task ||
+        builder->model->nodes[draft->from].target_pool != team)
+        return;
+    scaling->growth = fmax(scaling->growth, fmin(draft->creating_ns / cpu_ns, 1));
+    scaling->share = fmin(scaling->share, 1 - scaling->growth);
+    scaling->pool = team;
+}
+
 struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
@@ -289,6 +307,7 @@ struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_ed
     scaling.growth = split.may_grow && is_in_shared_rounds(builder, draft, team) ? 1 : split.growth;
     if (scaling.share > 0 || scaling.growth > 0)
         scaling.pool = team;
+    grow_with_creations(builder, draft, team, &scaling);
     if (scaling.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);

@@ -1,5 +1,6 @@
 #include "modelgen/graph/peg.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -48,12 +49,19 @@ static void note_decision(struct peg_builder *builder, struct run *run, int edge
     *run = (struct run){edge, 1};
 }
 
+/* Of what creating threads took, what the simulator spends on waking them. */
+static double waking_ns(const struct peg_builder *builder, const struct step *step) {
+    if (step->kind != NODE_CREATE)
+        return 0;
+    return fmin(step->created * builder->model->machine.wake_cpu_ns, step->calls_ns);
+}
+
 /* CPU between two steps, the probes' own cost taken off. */
 static double cpu_between(const struct peg_builder *builder, size_t t, const struct step *a,
                           const struct step *b) {
     const struct thread_states *timeline = &builder->in->timelines[t];
     double cpu = thread_states_cpu(timeline, b->start_ns) - thread_states_cpu(timeline, a->end_ns);
-    cpu -= builder->in->trace->meta.probe_ns * (double)b->records;
+    cpu -= builder->in->trace->meta.probe_ns * (double)b->records + waking_ns(builder, a);
     return cpu > 0 ? cpu : 0;
 }
 
@@ -127,6 +135,8 @@ static void read_thread(struct peg_builder *builder, size_t t) {
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
             cpu_between(builder, t, step, &stream->steps[s + 1]);
+        if (step->kind == NODE_CREATE)
+            builder->edges.items[edge].creating_ns += step->calls_ns - waking_ns(builder, step);
         const struct step *next = &stream->steps[s + 1];
         size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
         struct event_cursor between =

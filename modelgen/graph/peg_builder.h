@@ -23,6 +23,7 @@ struct peg_edge {
                           */
     double round_total_ns; /* ... as much in each round, all together; 0: not by rounds. See
                               self_scheduled_work.h */
+    double creating_ns;    /* of all cpu_ns: what it takes to create threads, as much for each */
     struct values cpu_ns, runs;
     struct loop_passes
         passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */

@@ -56,9 +56,13 @@ struct step {
     union {         /* by kind; START, END and TASK_BEGIN have none of these */
         struct step_use use;   /* where step_has_use() */
         struct step_time time; /* SLEEP, IO */
-        int target_pool;       /* CREATE, JOIN */
-        int item_kind;         /* STEP: of what was just taken */
-        int taking_section;    /* TASK_END: of the statements that take the next one; else 0 */
+        struct {
+            int target_pool; /* CREATE, JOIN */
+            int created; /* CREATE: how many creations it stands for that nothing lies between */
+            double calls_ns; /* ... and their CPU time, which the model shall spend behind it */
+        };
+        int item_kind;      /* STEP: of what was just taken */
+        int taking_section; /* TASK_END: of the statements that take the next one; else 0 */
     };
 };
 

@@ -300,6 +300,8 @@ static void move_before_loop(struct writer *writer, size_t creation) {
     struct step moved = steps[creation];
     memmove(&steps[creation - n + 1], &steps[creation - n], n * sizeof *steps);
     moved.start_ns = moved.end_ns = steps[creation - n + 1].start_ns;
+    moved.created = 0; /* each call lies in a round of the loop now */
+    moved.calls_ns = 0;
     steps[creation - n] = moved;
 }
 
@@ -340,6 +342,33 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
     return gives && joined == in->pools->pools[pool].size;
 }
 
+/* What creating threads of a pool computes is not the step's, which is empty, but follows it.
+ * Forking a team is something else: its threads are there already, and what waking them takes is
+ * known. */
+static void count_creation(const struct writer *writer, struct step *step,
+                           const struct trace_record *record) {
+    if (writer->in->pools->pools[step->target_pool].team)
+        return;
+    step->created++;
+    step->calls_ns += writer_cpu_inside(writer, record->start_ns, trace_end_ns(record));
+}
+
+static void add_creation(struct writer *writer, size_t index, const struct trace_record *record,
+                         int pool) {
+    bool forks = writer->in->pools->pools[pool].team;
+    struct step *step = writer_add_step(writer, NODE_CREATE, index, record->start_ns,
+                                        forks ? trace_end_ns(record) : record->start_ns);
+    step->target_pool = pool;
+    count_creation(writer, step, record);
+}
+
+/* Of a thread for one task alone: it begins when the call has done its work. */
+static void add_creation_for_task(struct writer *writer, size_t index,
+                                  const struct trace_record *record, int pool) {
+    uint64_t end_ns = trace_end_ns(record);
+    writer_add_step(writer, NODE_CREATE, index, end_ns, end_ns)->target_pool = pool;
+}
+
 void lower_calls_of_threads(struct writer *writer, size_t index, const struct trace_record *record,
                             enum node_kind kind) {
     const struct trace *trace = writer->in->trace;
@@ -351,7 +380,7 @@ void lower_calls_of_threads(struct writer *writer, size_t index, const struct tr
     int size = writer->in->pools->pools[pool].size;
     if (writer->in->pools->pools[pool].per_task) {
         if (kind == NODE_CREATE)
-            writer_add_step(writer, kind, index, record->start_ns, end)->target_pool = pool;
+            add_creation_for_task(writer, index, record, pool);
         return;
     }
     int *count = kind == NODE_CREATE ? writer->created : writer->joined;
@@ -359,14 +388,17 @@ void lower_calls_of_threads(struct writer *writer, size_t index, const struct tr
     if (kind == NODE_JOIN && number == 0)
         writer->join_standing[pool] = gives_between_joins(writer, index, pool) ? size - 1 : 0;
     struct step *last = writer->list.count ? &writer->list.items[writer->list.count - 1] : NULL;
-    if (number == (kind == NODE_JOIN ? writer->join_standing[pool] : 0)) {
-        struct step *step = writer_add_step(writer, kind, index, record->start_ns, end);
-        step->target_pool = pool;
-        if (kind == NODE_CREATE)
-            writer->creation[pool] = writer->list.count - 1;
+    bool again = last && last->kind == kind && step_target_pool(last) == pool;
+    if (kind == NODE_CREATE && number == 0) {
+        add_creation(writer, index, record, pool);
+        writer->creation[pool] = writer->list.count - 1;
+    } else if (kind == NODE_CREATE && again) {
+        count_creation(writer, last, record);
     } else if (kind == NODE_CREATE && number == 1) {
         move_before_loop(writer, writer->creation[pool]);
-    } else if (kind == NODE_JOIN && last && last->kind == kind && step_target_pool(last) == pool) {
+    } else if (kind == NODE_JOIN && number == writer->join_standing[pool]) {
+        writer_add_step(writer, kind, index, record->start_ns, end)->target_pool = pool;
+    } else if (kind == NODE_JOIN && again) {
         last->end_ns = end;
     }
 }

@@ -152,11 +152,11 @@ struct contents {
     bool supply, share, part; /* part: only a part of some computation is a share */
 };
 
-/* `cpu_ns`: all that the pool's threads computed. */
+/* `cpu_ns`: what each of the pool's threads computed, on average, in its life. */
 static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
     struct pool_graph graph = pool_graph_make(model, pool);
-    double least_ns = evidence.negligible * cpu_ns / model->pools[pool].profiled_threads;
+    double least_ns = evidence.negligible * cpu_ns;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
@@ -617,7 +617,8 @@ static void decide(struct subject *subject) {
     }
     prepare(subject);
     bool commanded = split_commands(model, subject->pool);
-    struct contents found = find_contents(model, subject->pool, subject->evidence->cpu_ns);
+    struct contents found =
+        find_contents(model, subject->pool, subject->evidence->cpu_ns / (double)from->n_threads);
     bool told = from->team || has_source(subject->trace, subject->facts, from);
     if (!told && !found.supply && !commanded) {
         decide_from_trace(subject, "source");

@@ -109,11 +109,43 @@ static void who_takes_what_one_thread_gives_twice_does_not_follow_them(void **st
     assert_true(growth_of_waits(handshake(WORKERS - 1, 1)) == 0);
 }
 
+enum { CREATING_NS = 300, BEHIND_NS = 100 };
+
+/* Main creates its workers one behind the other and then a helper, computes, and joins all. */
+static struct model *creating(void) {
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    int helper = builder_thread(trace, "help", 0);
+    uint64_t now = 1000;
+    for (int w = 1; w <= helper; w++, now += CREATING_NS)
+        builder_create(trace, 0, now, CREATING_NS,
+                       builder_context(trace, w == helper ? "assist" : "make", 10, "main", 20), w);
+    now += BEHIND_NS;
+    for (int w = 1; w <= helper; w++, now += 100)
+        builder_join(trace, 0, now, 10, builder_context(trace, "end", 50, "main", 60), w);
+    builder_finish(trace, now + 1000);
+    builder_run_all(trace, now + 1000);
+    return builder_model(trace, NULL);
+}
+
+static void what_creating_takes_follows_the_number_of_threads(void **state) {
+    (void)state;
+    struct model *model = creating();
+    const struct edge *edge = &model->nodes[node_at(model, "make (")].edges[0];
+    assert_true(dist_mean(&edge->cpu_ns) == WORKERS * CREATING_NS);
+    assert_true(edge->cpu_scaling.growth == 1);
+    assert_string_equal(model->pools[edge->cpu_scaling.pool].name, "worker");
+    edge = &model->nodes[node_at(model, "assist (")].edges[0];
+    assert_true(dist_mean(&edge->cpu_ns) == CREATING_NS + BEHIND_NS);
+    assert_true(edge->cpu_scaling.growth == 0);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_is_left_after_as_many_rounds_as_it_had),
         cmocka_unit_test(what_is_computed_on_the_way_is_on_the_edges),
         cmocka_unit_test(a_pool_begins_at_its_entry_and_ends),
+        cmocka_unit_test(what_creating_takes_follows_the_number_of_threads),
         cmocka_unit_test(who_takes_one_of_each_thread_takes_as_many_as_there_are),
         cmocka_unit_test(who_takes_what_one_thread_gives_twice_does_not_follow_them),
     };
