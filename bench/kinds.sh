@@ -35,8 +35,10 @@ wrong=0.15 # of the measured time: a figure that is off by more is wrong
 # The text of a comment line of a case: header FILE LABEL.
 header() { sed -n "1,6s|^[/ ]*[/*]* *$2[^:]*: *||p" "$1" | head -n 1 | sed 's| *\*/ *$||'; }
 
-# Sets `threads` (it is recorded with so many), `command`, with {threads}, and `settings`, its environment.
+# Sets `threads` (it is recorded with so many), `command`, with {threads}, `settings`, its environment, and `options`
+# of its recording.
 settings=()
+options=()
 read_source_case() {
     local file=$1 name=$2 line text
     line=$(header "$file" RUN)
@@ -55,6 +57,11 @@ read_listed_case() {
     text=${text//'{source}'/$kept/$1.source/source}
     read -ra command <<<"$text"
     settings=()
+    options=()
+    while [[ ${command[0]} == --* ]]; do
+        options+=("${command[0]}")
+        command=("${command[@]:1}")
+    done
     while [[ ${command[0]} == *=* ]]; do
         settings+=("${command[0]}")
         command=("${command[@]:1}")
@@ -144,7 +151,7 @@ record_case() {
     with_threads "$n"
     say "$name: recorded with $n threads"
     (cd "$folder" && rm -rf out* && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure \
-        -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
+        "${options[@]}" -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
     grep '^persik' "$folder/run.stderr" >"$folder/data.log" || true
 }
 

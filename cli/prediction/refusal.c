@@ -38,6 +38,10 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                 "%s: how its work follows its threads is unknown: give --partition "
                 "%s=shared|fixed|perthread",
                 pool->name, pool->name);
+        if (pool->capped && *pool->capped && pool_threads[p] > cores && !is_own)
+            return memory_format("%s: whether it can have more threads than there are cores is "
+                                 "not known: %s: give --partition %s=RULE if it can",
+                                 pool->name, pool->capped, pool->name);
         if (pool->one_thread && *pool->one_thread && pool_threads[p] == 1 && own_threads[p] != 1)
             return memory_format("%s: with one thread the program goes another way (%s), which was "
                                  "not recorded: record it, or give --partition %s=RULE if it does "
