@@ -6,6 +6,8 @@
 #        KINDS=FOLDER bench/kinds.sh ...            (cases that are sources; default tests/programs)
 #        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list, and
 #                                                    bench/kinds-source.list, which are built from source)
+#        bench/kinds.sh --summary [KINDS...]        (of what is kept of these: all rows, and what they come to;
+#                                                    default tests/programs and both lists)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
@@ -237,6 +239,36 @@ row() {
         }' "$folder/measured.csv" "$folder/predicted.csv"
 }
 
+# All rows of these sets of cases, and a line on them: programs, how many have figures, the median of their mean errors,
+# the worst figure.
+summary() {
+    local set
+    for set in "$@"; do KINDS=$set "$0" --table; done | awk -F ' *[|] *' '
+        /^[|] (case|--)/ || /^[|]-/ { if (NR <= 2) print; next }
+        NF < 9 { missing++; next }
+        { print; all++; wrong += $7; unsaid += $8 }
+        $5 == "-" { refused++; next }
+        {
+            whole += $4 == "known"; n++
+            mean[n] = $5 + 0
+            worst = ($6 < 0 ? -$6 : $6 + 0) > (worst < 0 ? -worst : worst) ? $6 + 0 : worst
+        }
+        END {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && mean[j] < mean[j - 1]; j--) { t = mean[j]; mean[j] = mean[j - 1]; mean[j - 1] = t }
+            if (n) median = (mean[int((n + 1) / 2)] + mean[int(n / 2) + 1]) / 2
+            printf "\n%d programs: %d with all figures, %d with some, %d refused; mean error of a program %.1f %% " \
+                "(median), worst figure %+.1f %%, %d figures off by more than 15 %%, %d of them outside of their interval; " \
+                "%d other programs not run\n", all, whole, n - whole, refused, median, worst, wrong, unsaid, missing
+        }'
+}
+
+if [ "${1:-}" = --summary ]; then
+    shift
+    [ $# -gt 0 ] || set -- "$root"/tests/programs "$root"/bench/kinds.list "$root"/bench/kinds-source.list
+    summary "$@"
+    exit 0
+fi
 [ "${1:-}" != --table ] || { steps=table && shift; }
 need_persik
 [ -e "$cases" ] || fail "no folder or list $cases: give it as KINDS="
