@@ -85,3 +85,42 @@ picture() {
     ffmpeg -v error -nostdin -f lavfi -i "testsrc2=size=$1x$2,noise=alls=20:all_seed=1" -frames:v 1 -pix_fmt rgb24 \
         -f image2pipe -c:v ppm -
 }
+
+# jobs N: as many jobs for make, each a process that compresses.
+jobs() {
+    echo "all: $(seq -s ' ' -f 'out%g' "$1")"
+    echo 'out%: in.txt; @gzip -9 -c in.txt >$@'
+}
+
+# prefork: a script that starts Apache with so many processes, has it asked by eight clients, and ends it.
+prefork() {
+    cat <<'END'
+#!/bin/sh
+modules=/usr/lib/apache2/modules
+cat >in.conf <<CONFIGURATION
+ServerRoot $PWD
+ServerName localhost
+User www-data
+Group www-data
+PidFile $PWD/in.pid
+ErrorLog $PWD/in.log
+Listen 127.0.0.1:18099
+DocumentRoot $PWD
+LoadModule mpm_prefork_module $modules/mod_mpm_prefork.so
+LoadModule authz_core_module $modules/mod_authz_core.so
+LoadModule deflate_module $modules/mod_deflate.so
+LoadModule filter_module $modules/mod_filter.so
+SetOutputFilter DEFLATE
+StartServers $1
+MinSpareServers $1
+MaxSpareServers $1
+ServerLimit $1
+MaxRequestWorkers $1
+CONFIGURATION
+setsid apache2 -f "$PWD/in.conf" -DFOREGROUND &
+until [ -s in.pid ]; do sleep 0.02; done
+ab -q -n 36 -c 8 -H 'Accept-Encoding: gzip' http://127.0.0.1:18099/in.txt >out.txt
+kill -TERM "$(cat in.pid)"
+wait
+END
+}

@@ -6,6 +6,8 @@
 #        KINDS=FOLDER bench/kinds.sh ...            (cases that are sources; default tests/programs)
 #        KINDS=FILE bench/kinds.sh ...              (cases that are Debian programs: bench/kinds.list, and
 #                                                    bench/kinds-source.list, which are built from source)
+#        bench/kinds.sh --summary [KINDS...]        (of what is kept of these: all rows, and what they come to;
+#                                                    default tests/programs and both lists)
 #
 # A case is a C or C++ source with three comment lines at its top:
 #   KIND...: the kind of program, in words
@@ -35,8 +37,10 @@ wrong=0.15 # of the measured time: a figure that is off by more is wrong
 # The text of a comment line of a case: header FILE LABEL.
 header() { sed -n "1,6s|^[/ ]*[/*]* *$2[^:]*: *||p" "$1" | head -n 1 | sed 's| *\*/ *$||'; }
 
-# Sets `threads` (it is recorded with so many), `command`, with {threads}, and `settings`, its environment.
+# Sets `threads` (it is recorded with so many), `command`, with {threads}, `settings`, its environment, and `options`
+# of its recording.
 settings=()
+options=()
 read_source_case() {
     local file=$1 name=$2 line text
     line=$(header "$file" RUN)
@@ -55,6 +59,11 @@ read_listed_case() {
     text=${text//'{source}'/$kept/$1.source/source}
     read -ra command <<<"$text"
     settings=()
+    options=()
+    while [[ ${command[0]} == --* ]]; do
+        options+=("${command[0]}")
+        command=("${command[@]:1}")
+    done
     while [[ ${command[0]} == *=* ]]; do
         settings+=("${command[0]}")
         command=("${command[@]:1}")
@@ -144,7 +153,7 @@ record_case() {
     with_threads "$n"
     say "$name: recorded with $n threads"
     (cd "$folder" && rm -rf out* && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure \
-        -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
+        "${options[@]}" -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
     grep '^persik' "$folder/run.stderr" >"$folder/data.log" || true
 }
 
@@ -230,6 +239,36 @@ row() {
         }' "$folder/measured.csv" "$folder/predicted.csv"
 }
 
+# All rows of these sets of cases, and a line on them: programs, how many have figures, the median of their mean errors,
+# the worst figure.
+summary() {
+    local set
+    for set in "$@"; do KINDS=$set "$0" --table; done | awk -F ' *[|] *' '
+        /^[|] (case|--)/ || /^[|]-/ { if (NR <= 2) print; next }
+        NF < 9 { missing++; next }
+        { print; all++; wrong += $7; unsaid += $8 }
+        $5 == "-" { refused++; next }
+        {
+            whole += $4 == "known"; n++
+            mean[n] = $5 + 0
+            worst = ($6 < 0 ? -$6 : $6 + 0) > (worst < 0 ? -worst : worst) ? $6 + 0 : worst
+        }
+        END {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && mean[j] < mean[j - 1]; j--) { t = mean[j]; mean[j] = mean[j - 1]; mean[j - 1] = t }
+            if (n) median = (mean[int((n + 1) / 2)] + mean[int(n / 2) + 1]) / 2
+            printf "\n%d programs: %d with all figures, %d with some, %d refused; mean error of a program %.1f %% " \
+                "(median), worst figure %+.1f %%, %d figures off by more than 15 %%, %d of them outside of their interval; " \
+                "%d other programs not run\n", all, whole, n - whole, refused, median, worst, wrong, unsaid, missing
+        }'
+}
+
+if [ "${1:-}" = --summary ]; then
+    shift
+    [ $# -gt 0 ] || set -- "$root"/tests/programs "$root"/bench/kinds.list "$root"/bench/kinds-source.list
+    summary "$@"
+    exit 0
+fi
 [ "${1:-}" != --table ] || { steps=table && shift; }
 need_persik
 [ -e "$cases" ] || fail "no folder or list $cases: give it as KINDS="

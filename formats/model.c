@@ -165,6 +165,7 @@ static void free_pool(struct pool *pool) {
     free(pool->one_thread);
     free(pool->tree);
     free(pool->uncounted);
+    free(pool->capped);
     free(pool->refill);
 }
 

@@ -423,6 +423,7 @@ struct pool {
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
     char *uncounted;          /* why its size need not be the thread count of the run; NULL */
+    char *capped;             /* why it may never have more threads than there are cores; NULL */
     char *one_thread;         /* why one thread goes another way than the recorded ones; NULL */
     char *tree; /* where its threads make each other, each for a part of its own work; NULL: they do
                  * not */

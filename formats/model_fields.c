@@ -232,6 +232,7 @@ static const struct field pool_fields[] = {
     TEXT(pool, one_thread),
     TEXT(pool, tree),
     TEXT(pool, uncounted),
+    TEXT(pool, capped),
     NUMBER(pool, given_ns, 0),
     NUMBER(pool, displaces_per_ns, 0),
     NUMBER(pool, cold_cpu_ns, 0),

@@ -112,6 +112,11 @@ static int tell_refusal(enum sim_refusal refusal, const struct model *model,
                          "%s: how its work follows its threads is unknown: set "
                          "PERSIK_ACCEPT_UNKNOWN_RULES to take it for a fixed total",
                          pool->name);
+    case SIM_REFUSAL_CAPPED:
+        return error_set(error,
+                         "%s: whether it can have more threads than there are cores is not known "
+                         "(%s)",
+                         pool->name, pool->capped);
     case SIM_REFUSAL_ONE_THREAD:
         return error_set(error,
                          "%s: with one thread the program goes another way, which was not "

@@ -6,13 +6,15 @@ static bool is_said(const char *reason) {
     return reason && *reason;
 }
 
-static enum sim_refusal of_pool(const struct pool *pool, int own_threads, int threads,
+static enum sim_refusal of_pool(const struct pool *pool, int own_threads, int threads, int cores,
                                 bool other_cores) {
     bool others = threads != own_threads;
     if (pool->given_ns > 0 && (others || other_cores))
         return SIM_REFUSAL_GIVEN_TIME;
     if (pool->partition == PARTITION_UNKNOWN && others)
         return SIM_REFUSAL_UNKNOWN_RULE;
+    if (is_said(pool->capped) && threads > cores && (others || other_cores))
+        return SIM_REFUSAL_CAPPED;
     if (is_said(pool->one_thread) && threads == 1 && others)
         return SIM_REFUSAL_ONE_THREAD;
     return SIM_REFUSAL_NONE;
@@ -32,7 +34,8 @@ enum sim_refusal sim_refusal_of(const struct model *model, const int *own_thread
         return SIM_REFUSAL_OTHER_CORES;
     for (size_t p = 0; p < model->n_pools; p++) {
         *of = &model->pools[p];
-        enum sim_refusal refusal = of_pool(*of, own_threads[p], pool_threads[p], other_cores);
+        enum sim_refusal refusal =
+            of_pool(*of, own_threads[p], pool_threads[p], cores, other_cores);
         if (refusal != SIM_REFUSAL_NONE)
             return refusal;
     }

@@ -119,11 +119,12 @@ enum sim_refusal {
     SIM_REFUSAL_OTHER_CORES,  /* model->asks_cores: with other cores it does other work */
     SIM_REFUSAL_GIVEN_TIME,   /* the pool's threads go on for given_ns, whatever they do in it */
     SIM_REFUSAL_UNKNOWN_RULE, /* of the pool's partition */
+    SIM_REFUSAL_CAPPED,       /* pool->capped: it may have no more threads than there are cores */
     SIM_REFUSAL_ONE_THREAD,   /* pool->one_thread: that one goes another way than was recorded */
 };
 
 /* Of `pool_threads` on `cores` where `own_threads` were recorded; both one per pool, resolved. The
- * last three are said `*of` a pool. */
+ * last four are said `*of` a pool. */
 enum sim_refusal sim_refusal_of(const struct model *model, const int *own_threads,
                                 const int *pool_threads, int cores, const struct pool **of);
 

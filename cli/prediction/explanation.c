@@ -270,6 +270,8 @@ static void explain_pool(const struct model *model, const struct decision_log *d
     printf("%s%s\n", pool->rule && *pool->rule ? ": " : "", pool->rule ? pool->rule : "");
     if (pool->uncounted && *pool->uncounted)
         printf("threads     may be others than --threads counts: %s\n", pool->uncounted);
+    if (pool->capped && *pool->capped)
+        printf("cores       may be the most that it has threads: %s\n", pool->capped);
     if (pool->one_thread && *pool->one_thread)
         printf("one thread  goes another way: %s\n", pool->one_thread);
     print_decisions(decisions, (const char *const *)&pool->name, 1);

@@ -37,6 +37,10 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
         return memory_format("%s: how its work follows its threads is unknown: give --partition "
                              "%s=shared|fixed|perthread",
                              pool->name, pool->name);
+    case SIM_REFUSAL_CAPPED:
+        return memory_format("%s: whether it can have more threads than there are cores is "
+                             "not known: %s: give --partition %s=RULE if it can",
+                             pool->name, pool->capped, pool->name);
     case SIM_REFUSAL_ONE_THREAD:
         return memory_format("%s: with one thread the program goes another way (%s), which was "
                              "not recorded: record it, or give --partition %s=RULE if it does "

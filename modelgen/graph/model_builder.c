@@ -61,6 +61,8 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
         pool->at_start = from->creator < 0;
         if (from->scales && from->uncounted)
             pool->uncounted = memory_strdup(from->uncounted);
+        if (from->scales && from->capped)
+            pool->capped = memory_strdup(from->capped);
         pool->with_creator = from->with_creator && !from->team;
         pool->per_task = from->per_task;
         pool->kept = from->team;

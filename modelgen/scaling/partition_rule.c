@@ -152,7 +152,8 @@ struct contents {
     bool supply, share, part; /* part: only a part of some computation is a share */
 };
 
-/* `cpu_ns`: what each of the pool's threads computed, on average, in its life. */
+/* `cpu_ns`: what each of the pool's threads computed, on average, in its life. What each thread
+ * takes once, as the word to begin, is no supply. */
 static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
     struct pool_graph graph = pool_graph_make(model, pool);
@@ -162,7 +163,8 @@ static struct contents find_contents(struct model *model, int pool, double cpu_n
         if (!graph.is_own[n])
             continue;
         found.supply |=
-            (node->kind == NODE_GET && !pool_graph_takes_command(&graph, n)) ||
+            (node->kind == NODE_GET && pool_graph_in_loop(&graph, n) &&
+             !pool_graph_takes_command(&graph, n)) ||
             (node->kind == NODE_ACQUIRE &&
              (node->timeout_ns == 0 ||
               (pool_graph_in_loop(&graph, n) && pool_graph_has_way_out(&graph, n, OUTCOME_NO)))) ||

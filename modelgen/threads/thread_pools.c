@@ -381,6 +381,13 @@ static void doubt_lone_thread(const struct trace_meta *meta, struct thread_pool 
         pool->uncounted = "it was one thread, and the command names no 1";
 }
 
+/* Programs that take no more threads than there are cores were asked for more than these. */
+static void doubt_cap(const struct trace_meta *meta, struct thread_pool *pool) {
+    if (pool->size > 1 && pool->size == meta->cores && !pool->team &&
+        !command_names_number(meta, pool->size) && command_names_more_than(meta, pool->size))
+        pool->capped = "it had as many as there were cores, and the command names a larger number";
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
  * those as large as the one that computes most, of those with more than one thread if there are
@@ -393,8 +400,10 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
-    if (pools->guessed && busiest != MODEL_NONE)
+    if (pools->guessed && busiest != MODEL_NONE) {
         doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
+        doubt_cap(&trace->meta, &pools->pools[busiest]);
+    }
     for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
         const struct told *first = &told[busiest];
         decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],

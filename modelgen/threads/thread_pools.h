@@ -29,6 +29,7 @@ struct thread_pool {
     bool divides_work;       /* each thread gets a part of its creator's work */
     bool in_tree;            /* its threads make each other, each for a part of its own work */
     const char *uncounted;   /* why its number need not be the thread count; NULL */
+    const char *capped;      /* why it may never have more threads than there are cores; NULL */
     const char *one_thread;  /* by what the program goes another way with one thread; NULL */
     int most, least;         /* ... within these bounds; 0: none */
     double factor, offset;   /* ... so many for each, and so many besides: 1 and 0, or what the

@@ -20,6 +20,12 @@ static void arguments_that_end_in_a_number_name_it(void **state) {
                          named == 8 || named == 3 || named == 10 || named == 2);
 }
 
+static void the_largest_of_them_is_more_than_those_below(void **state) {
+    (void)state;
+    assert_true(command_names_more_than(&command, 9));
+    assert_false(command_names_more_than(&command, 10));
+}
+
 static void seconds_that_every_run_took_are_a_given_time(void **state) {
     (void)state;
     struct trace_plain_run plain[] = {{.run_ns = 2020000000}, {.run_ns = 2001000000}};
@@ -48,6 +54,7 @@ static void seconds_that_the_command_does_not_name_are_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_that_end_in_a_number_name_it),
+        cmocka_unit_test(the_largest_of_them_is_more_than_those_below),
         cmocka_unit_test(seconds_that_every_run_took_are_a_given_time),
         cmocka_unit_test(seconds_that_the_command_does_not_name_are_none),
     };

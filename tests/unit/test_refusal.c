@@ -195,6 +195,22 @@ static void a_lone_thread_that_need_not_be_counted_gets_no_figure(void **state) 
     model_free(model);
 }
 
+static void a_pool_that_may_be_capped_gets_no_figure_for_more_threads_than_cores(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    model->pools[pool].partition = PARTITION_SHARED;
+    model->pools[pool].capped = memory_strdup("as many as there were cores");
+    const int own[] = {2}, more[] = {3};
+    char *reason = refusal_of_rules(model, own, more, 2);
+    assert_non_null(reason);
+    assert_non_null(strstr(reason, "as many as there were cores"));
+    free(reason);
+    assert_null(refusal_of_rules(model, own, more, 3));
+    assert_null(refusal_of_rules(model, own, own, 2));
+    model_free(model);
+}
+
 static void a_total_that_grows_with_its_threads_gets_no_figure(void **state) {
     (void)state;
     struct model *model = build_model(2);
@@ -369,6 +385,7 @@ int main(void) {
         cmocka_unit_test(threads_that_were_stopped_have_no_figures_where_more_cores_are_busy),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
+        cmocka_unit_test(a_pool_that_may_be_capped_gets_no_figure_for_more_threads_than_cores),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),
         cmocka_unit_test(a_total_that_is_not_all_done_gets_no_figure),
         cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
