@@ -3,7 +3,7 @@
 #
 # usage: bench/fuzz.sh [SECONDS [READER...]]      SECONDS of libFuzzer for each reader (default 60, 0: none)
 #        READER: trace, sections (a trace's insides), dependencies, model, facts, sample, catalog, measurements, client_result,
-#        blktrace, block_text,
+#        disk_calibration, blktrace, block_text,
 #        segment (the memory shared with the program)
 # INPUTS=N mutations for each (20000), SEED=N (1).
 #
@@ -20,7 +20,7 @@ inputs=${INPUTS:-20000}
 seed=${SEED:-1}
 work=$root/bench/scratch/fuzz
 readers=("$@")
-[ $# -gt 0 ] || readers=(trace sections dependencies model facts sample catalog measurements client_result blktrace block_text segment replies)
+[ $# -gt 0 ] || readers=(trace sections dependencies model facts sample catalog measurements client_result disk_calibration blktrace block_text segment replies)
 
 make -s -C "$root" -j2 build/release/persik build/release/libpersik-probe.so build/release/persik-analyze \
     samples >&2

@@ -6,9 +6,10 @@
 #
 # Each thread writes as much, so that throughput is threads times records over the time of the writing. `bulk` may have
 # 64 MB dirty, a limit of the slow disk alone. Of each configuration $RUNS runs (3), in turn with all others; their
-# medians. Recordings and measurements are kept in bench/scratch/writers/KIND/; delete the folder to measure anew, give
-# more $RUNS to add some. What each run asked of the disk is in KIND/disk.THREADS.RUN, lines of bench/slow_disk.c. No run
-# begins after $LIMIT seconds: start it again.
+# medians. The disk is calibrated first (persik calibrate), and the models know the result. Recordings and measurements
+# are kept in bench/scratch/writers/KIND/; delete the folder to measure anew, give more $RUNS to add some. What each run
+# asked of the disk is in KIND/disk.THREADS.RUN, lines of bench/slow_disk.c. No run begins after $LIMIT seconds: start it
+# again.
 #
 #   THREADS   the configurations (1 2 4 8); RECORDED: threads of the recorded run (4)
 #   LIMIT     100000
@@ -28,7 +29,7 @@ records_of() {
     case $1 in
     log | logs) echo 480 ;;
     bulk) echo 768 ;;
-    *) echo 100 ;;
+    *) echo 300 ;; # with fewer the first seeks are much of one thread's time
     esac
 }
 
@@ -52,6 +53,8 @@ prepare() {
 # On the slow disk.
 record_and_measure() {
     local kind i t before
+    "$SLOW_DISK_DROP"
+    [ -s "$kept/disk.json" ] || "$persik" calibrate -q --duration 12s -o "$kept/disk.json" "$SLOW_DISK" >&2
     for kind; do
         mkdir -p "$kept/$kind"
         touch "$kept/$kind/measured"
@@ -59,6 +62,7 @@ record_and_measure() {
         command_of "$kind" "$recorded"
         "$persik" profile -q --no-evictions --plain-runs 1 --prepare "'$0' --prepare" -o "$kept/$kind/recording" -- \
             "${command[@]}" >&2
+        lsblk -no MAJ:MIN "$SLOW_DISK_DEVICE" | tr -d ' ' >"$kept/$kind/device"
     done
     for ((i = 1; i <= runs; i++)); do
         for kind; do
@@ -99,6 +103,6 @@ mkdir -p "$kept"
 rm -f "$kept/disk.log"
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/writer.c" -o "$kept/writer" -lpthread
 "$root/bench/slow-disk.sh" --log "$kept/disk.log" -- "$0" --on-the-disk "$@"
-for kind; do "$persik" build-model -q -i "$kept/$kind/recording" >&2; done
+for kind; do "$persik" build-model -q -i "$kept/$kind/recording" --disk "$(cat "$kept/$kind/device")=$kept/disk.json" >&2; done
 echo "kind    threads   measured/s  predicted/s      %"
 for kind; do compare "$kind"; done

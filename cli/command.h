@@ -32,6 +32,7 @@ int command_sensitivity(int argc, char **argv);
 int command_bottleneck(int argc, char **argv);
 int command_recommend(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
 int command_load(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_diff(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"bottleneck", "what limits a configuration, and what relieving it gains", command_bottleneck},
     {"recommend", "the smallest configuration that meets a goal", command_recommend},
     {"validate", "run the real program over configurations and compare", command_validate},
+    {"calibrate", "how fast a disk is, by kind, size and number of requests", command_calibrate},
     {"load", "send requests to a server, measure throughput and response times", command_load},
     {"graph", "pools and objects of the model, or its drawing", command_graph},
     {"critical-path", "what the running time hangs on", command_critical_path},

@@ -9,6 +9,7 @@
 #include "modelgen/calibrate/cache_reload_costs.h"
 #include "modelgen/calibrate/cold_starts.h"
 #include "modelgen/calibrate/commits.h"
+#include "modelgen/calibrate/disk_conditions.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/calibrate/write_back.h"
 #include "modelgen/event_counts.h"
@@ -29,6 +30,7 @@ struct build {
     const struct facts *facts;                     /* NULL without source */
     const struct sample *sample;                   /* NULL without */
     const struct cache_reload_costs *reload_costs; /* NULL: not known */
+    const struct measured_disks *measured_disks;   /* the same */
     double insignificant_share;                    /* of the run */
     size_t max_nodes;
     struct doubts *doubts;
@@ -63,6 +65,7 @@ static inline struct lower_input build_lower_input(struct build *build) {
     return (struct lower_input){.trace = build->trace,
                                 .places = build->places,
                                 .disks = &build->disks,
+                                .measured_disks = build->measured_disks,
                                 .commits = &build->commits,
                                 .write_back = &build->write_back,
                                 .outside = &build->outside,

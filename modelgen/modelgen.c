@@ -53,6 +53,7 @@ static struct build begin(const struct input *input, struct doubts *doubts) {
                           .facts = input->facts,
                           .sample = input->sample,
                           .reload_costs = options->reload_costs,
+                          .measured_disks = options->measured_disks,
                           .insignificant_share = options->insignificant_share > 0
                                                      ? options->insignificant_share
                                                      : INSIGNIFICANT_SHARE,

@@ -17,6 +17,7 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/calibrate/disk_conditions.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/pass.h"
 #include "modelgen/scaling/other_run.h"
@@ -42,6 +43,8 @@ struct modelgen_options {
     const struct cache_reload_costs
         *reload_costs; /* what losing their caches costs threads, cache_reload_costs_measure();
                         * NULL: not known */
+    const struct measured_disks
+        *measured_disks;        /* what `persik calibrate` measured; NULL: nothing */
     double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
     size_t max_nodes; /* nodes are told apart by what came before only up to so many; 0 = 100 */
     /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait

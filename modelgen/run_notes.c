@@ -132,8 +132,27 @@ void run_notes_explain_time(const struct build *build) {
         external_activity_tell_handlers(trace, model);
 }
 
+/* Of the threads' time, that in which they were blocked outside of calls while disks read for them.
+ */
+static double faulted_share(const struct build *build, double read_ns) {
+    double life = 0, unexplained = 0;
+    for (size_t t = 0; t < build->trace->n_threads; t++) {
+        struct thread_states_totals parts = thread_states_totals(&build->timelines[t]);
+        life += parts.life_ns;
+        unexplained += parts.unexplained_ns;
+    }
+    return life > 0 ? fmin(read_ns, unexplained) / life : 0;
+}
+
 void run_notes_requests_outside(const struct build *build) {
     struct disk_service_outside outside = disk_service_outside(&build->disks);
+    double share = faulted_share(build, outside.read_ns);
+    if (share > evidence.faulted_share && !build->model->standstill)
+        build->model->standstill = memory_format(
+            "for %.0f %% of their time the threads waited for the disk in page faults of mapped "
+            "files, of which no call tells: record it with these files in memory, or have them "
+            "read by calls",
+            100 * share);
     if (outside.requests > 0)
         notes_add(build->model,
                   "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/tap.inc"
 mutators=$(dirname "$build")/asan/fuzz
 inputs=2000
-readers="trace sections dependencies model facts sample catalog measurements client_result blktrace block_text segment replies"
+readers="trace sections dependencies model facts sample catalog measurements client_result disk_calibration blktrace block_text segment replies"
 
 explain_failure() {
     cat "$scratch/row"

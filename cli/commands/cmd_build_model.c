@@ -21,6 +21,7 @@
 #include "cli/report/model_tables.h"
 #include "cli/text/quantity.h"
 #include "cli/text/text_page.h"
+#include "formats/disk_calibration.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
@@ -34,6 +35,7 @@ enum {
     KEY_EXPLAIN,
     KEY_BLKTRACE,
     KEY_ALSO,
+    KEY_DISK,
     KEY_LIST_PASSES,
     KEY_EVIDENCE,
     KEY_LIST_EVIDENCE,
@@ -49,8 +51,12 @@ struct build_options {
     const char *explain;   /* NULL: the usual summary */
     const char *also;      /* NULL: no other recording */
     const char *block_log; /* NULL: the recording's own requests to disks */
-    bool list_passes;      /* and build nothing */
-    bool list_evidence;    /* the same */
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } disks;            /* [MAJOR:MINOR=]FILE */
+    bool list_passes;   /* and build nothing */
+    bool list_evidence; /* the same */
     struct {
         const char **items;
         size_t count, capacity;
@@ -74,6 +80,12 @@ static const struct argp_option options_list[] = {
     {"also", KEY_ALSO, "DIR", 0,
      "another recording of the program, with its model and another number of threads: tells the "
      "rules that one run cannot",
+     1},
+    {"disk", KEY_DISK, "[MAJOR:MINOR=]FILE", 0,
+     "take what persik calibrate wrote to FILE for requests to its disk that the recording had "
+     "none "
+     "of, such as one at a time; with MAJOR:MINOR, of that disk of the recording; may be given "
+     "several times",
      1},
     {"list-passes", KEY_LIST_PASSES, NULL, 0,
      "list the passes that make a model of a recording, in order, and build none", 2},
@@ -128,6 +140,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case KEY_ALSO:
         options->also = argument;
         return 0;
+    case KEY_DISK:
+        *VECTOR_ADD(&options->disks) = argument;
+        return 0;
     case KEY_LIST_PASSES:
         options->list_passes = true;
         return 0;
@@ -178,6 +193,7 @@ static const struct argp build_argp = {
         "  persik build-model --explain worker_run\n"
         "  persik build-model --blktrace sda\n"
         "  persik build-model -i with-4-threads --also with-2-threads\n"
+        "  persik build-model --disk persik-disk.json\n"
         "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
         "  persik build-model --without worker_mailboxes\n",
     .children = children,
@@ -185,8 +201,14 @@ static const struct argp build_argp = {
 
 /* ---- input ---- */
 
+struct disk_list {
+    struct disk_probe *items;
+    size_t count, capacity;
+};
+
 struct recording {
     struct trace *trace;
+    struct disk_list disks;                 /* measured beside it */
     struct cache_reload_costs reload_costs; /* none: no evictions-1.persik */
     struct facts *facts;                    /* NULL: no static.json */
     struct sample *sample;                  /* NULL: no sample.json */
@@ -228,6 +250,53 @@ static int measure_evictions(const char *directory, struct cache_reload_costs *r
     return status;
 }
 
+/* ---- disks that were measured ---- */
+
+static bool is_asked(const struct trace *trace, uint32_t device) {
+    for (size_t b = 0; b < trace->n_blocks; b++)
+        if (trace->blocks[b].device == device)
+            return true;
+    return false;
+}
+
+/* `text` is [MAJOR:MINOR=]FILE. */
+static int load_disk(const char *text, const struct trace *trace, struct disk_list *disks,
+                     struct error *error) {
+    unsigned disk_major, disk_minor;
+    int n = 0;
+    bool is_named = sscanf(text, "%u:%u=%n", &disk_major, &disk_minor, &n) == 2 && n > 0;
+    struct disk_probe disk;
+    if (disk_calibration_load(is_named ? text + n : text, &disk, error) < 0)
+        return -1;
+    if (is_named)
+        disk.device = disk_major << 20 | disk_minor;
+    *VECTOR_ADD(disks) = disk;
+    if (is_asked(trace, disk.device))
+        return 0;
+    if (trace->n_blocks == 0)
+        return error_set(error, "--disk %s: the recording has no requests to disks", text);
+    uint32_t other = trace->blocks[0].device;
+    return error_set(error,
+                     "--disk %s: the recording has no requests to disk %u:%u, but to %u:%u: if "
+                     "that is the disk which was measured, give --disk %u:%u=FILE",
+                     text, disk.device >> 20, disk.device & 0xfffff, other >> 20, other & 0xfffff,
+                     other >> 20, other & 0xfffff);
+}
+
+static int load_disks(const struct build_options *options, const struct trace *trace,
+                      struct disk_list *disks, struct error *error) {
+    for (size_t i = 0; i < options->disks.count; i++)
+        if (load_disk(options->disks.items[i], trace, disks, error) < 0)
+            return -1;
+    return 0;
+}
+
+static void free_disks(struct disk_list *disks) {
+    for (size_t i = 0; i < disks->count; i++)
+        disk_probe_free(&disks->items[i]);
+    free(disks->items);
+}
+
 static int load_recording(const char *directory, struct recording *recording, struct error *error) {
     recording->trace = workspace_load_trace(directory, error);
     if (!recording->trace)
@@ -257,6 +326,7 @@ static void free_recording(struct recording *recording) {
     free(recording->reload_costs.items);
     facts_free(recording->facts);
     sample_free(recording->sample);
+    free_disks(&recording->disks);
 }
 
 /* ---- the self-check (design, invariant 1) ---- */
@@ -628,6 +698,8 @@ static int build(const struct build_options *options, const struct recording *re
     modelgen.context = &own_run;
     modelgen.measured = &own_run.measured;
     modelgen.reload_costs = &recording->reload_costs;
+    const struct measured_disks disks = {recording->disks.items, recording->disks.count};
+    modelgen.measured_disks = &disks;
     modelgen.dump = stdout;
     modelgen.decisions = &decisions;
     if (modelgen.passes.stop_after) {
@@ -675,8 +747,11 @@ int command_build_model(int argc, char **argv) {
     if (status == 0 && options.block_log)
         status = tracer_add_block_log(recording.trace, options.block_log, &error);
     if (status == 0)
+        status = load_disks(&options, recording.trace, &recording.disks, &error);
+    if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);
     free(options.without.items);
+    free(options.disks.items);
     return status < 0 ? command_failed(&error) : status;
 }

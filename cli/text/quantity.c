@@ -87,10 +87,11 @@ static int scale_of_suffix(const char *suffix, enum unit unit, double *scale) {
         const char *suffix;
         double scale;
     } suffixes[] = {
-        {UNIT_TIME, "ns", 1},  {UNIT_TIME, "us", 1e3},   {UNIT_TIME, "ms", 1e6},
-        {UNIT_TIME, "s", 1e9}, {UNIT_TIME, "min", 6e10}, {UNIT_RATE, "/s", 1},
-        {UNIT_RATE, "", 1},    {UNIT_SHARE, "%", 0.01},  {UNIT_SHARE, "", 1},
-        {UNIT_NONE, "", 1},
+        {UNIT_TIME, "ns", 1},       {UNIT_TIME, "us", 1e3},     {UNIT_TIME, "ms", 1e6},
+        {UNIT_TIME, "s", 1e9},      {UNIT_TIME, "min", 6e10},   {UNIT_RATE, "/s", 1},
+        {UNIT_RATE, "", 1},         {UNIT_SHARE, "%", 0.01},    {UNIT_SHARE, "", 1},
+        {UNIT_NONE, "", 1},         {UNIT_BYTES, "", 1},        {UNIT_BYTES, "K", 1 << 10},
+        {UNIT_BYTES, "M", 1 << 20}, {UNIT_BYTES, "G", 1 << 30},
     };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         if (suffixes[i].unit == unit && strcmp(suffixes[i].suffix, suffix) == 0) {

@@ -484,12 +484,13 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
         servers = 1;
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,
+                               .met_two = deepest > 1,
                                .always = always_full && deepest > 1 ? deepest : 0};
     if (speed.always > 0) {
         size_t least = find_least(depths, n);
         speed.least = limited && least > servers ? servers + 1 : least;
     }
-    speed.parted = has_places ? count_parted(&services, disks->trace) : 0;
+    speed.parted = has_places && speed.servers == 1 ? count_parted(&services, disks->trace) : 0;
     if (speed.servers == 1 && has_places)
         write_distances(&services, times, &speed);
     speed.service_ns = dist_from_values(times, n, DIST_LIMIT); /* sorts them */

@@ -65,10 +65,13 @@ struct disk_speed {
                     * tells how long it takes with fewer; 0: that is not so */
     size_t least;  /* ... so many at least, itself counted, were there with nearly every request, or
                     * more than it serves at once; 0: as `always` */
-    /* So many requests go on where their thread's last one ended, most of all; but other threads'
-     * came between, so that nothing tells how long it takes to go on. 0: that is not so. */
+    /* With one server: so many requests go on where their thread's last one ended, most of all; but
+     * other threads' came between, so that nothing tells how long it takes to go on. 0: that is not
+     * so. */
     size_t parted;
-    char *evidence; /* allocated */
+    bool met_two;         /* there were two requests at once */
+    struct dist alone_ns; /* of one of which the recording had none; DIST_NONE: not known */
+    char *evidence;       /* allocated */
 };
 
 /* From all requests of the trace to `device`: of c servers that take them first come, first served,

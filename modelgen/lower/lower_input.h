@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "modelgen/calibrate/commits.h"
+#include "modelgen/calibrate/disk_conditions.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/calibrate/write_back.h"
 #include "modelgen/events/thread_states.h"
@@ -21,6 +22,7 @@ struct lower_input {
     struct monitors *monitors; /* guards get their model objects */
     const struct thread_states *timelines;
     const struct disk_service *disks;
+    const struct measured_disks *measured_disks; /* elsewhere; NULL: none */
     const struct commits *commits;
     const struct write_back *write_back;
     struct outside_queues *outside; /* give their distributions to the model */

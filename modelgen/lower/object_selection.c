@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/calibrate/disk_conditions.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
@@ -543,6 +544,8 @@ int objects_disk(struct writer *writer, uint32_t device) {
     object = model_builder_object(writer->model, OBJECT_DISK,
                                   memory_format("disk %u:%u", device >> 20, device & 0xfffff));
     struct disk_speed speed = disk_service_speed(writer->in->disks, device, writer->streams.alike);
+    disk_conditions_widen(&speed, writer->in->disks, device,
+                          measured_disks_find(writer->in->measured_disks, device));
     writer->model->objects[object].service_ns = speed.service_ns;
     writer->model->objects[object].servers = speed.servers;
     writer->model->objects[object].n_distances = speed.n_distances;
@@ -550,18 +553,20 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].evidence = speed.evidence;
     writer->model->objects[object].least_depth = speed.least > 1 ? (double)speed.least : 0;
     writer->model->objects[object].never_continued = speed.parted > 0;
-    if (speed.always > 0)
+    writer->model->objects[object].alone_ns = speed.alone_ns;
+    if (speed.always > 0 && speed.alone_ns.kind == DIST_NONE)
         notes_add(
             writer->model,
             "%s: it nearly always had %zu requests at once; with fewer threads than that each "
-            "may take another time: record once more with fewer",
+            "may take another time: record once more with fewer, or give --disk what `persik "
+            "calibrate` measures",
             writer->model->objects[object].name, speed.always);
-    if (speed.parted > 0)
+    if (speed.parted > 0 && speed.alone_ns.kind == DIST_NONE)
         notes_add(
             writer->model,
             "%s: %zu requests go on where their thread's last one ended, but others' came "
             "between: one thread alone may be much faster than predicted: record it once more "
-            "with one",
+            "with one, or give --disk what `persik calibrate` measures",
             writer->model->objects[object].name, speed.parted);
     disk_service_times(writer->in->disks, device, speed.servers, writer->streams.service_ns);
     map_put(&writer->disk_of, device, object);

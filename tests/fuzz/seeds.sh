@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/client_result" "$out/dependencies" "$out/blktrace" "$out/block_text" "$out/segment" "$out/replies"
+    "$out/client_result" "$out/disk_calibration" "$out/dependencies" "$out/blktrace" "$out/block_text" "$out/segment" "$out/replies"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -51,6 +51,13 @@ printf '%s\n' "$header" '1,1,1,4000000,3900000,10,100.5,200,99,180.25,1' \
     >"$out/measurements/new"
 printf '%s\n' '{"requests": 2000, "errors": 1, "seconds": 4.5, "throughput_per_s": 444.2,
     "response_ns": {"mean": 210000, "p50": 180000, "p95": 400000, "p99": 900000, "max": 1.5e6}}' >"$out/client_result/one"
+
+times=$(printf '1000.5, %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)2e3
+printf '%s\n' '{"format": "persik disk calibration", "version": 1, "device": "7:0", "date": "2026-11-28",' \
+    '"file_bytes": 67108864, "points": [{"kind": "read", "order": "random", "bytes": 4096, "parallel": 2,' \
+    "\"requests\": 30, \"mean_ns\": 1062.5, \"times_ns\": [$times]}," \
+    '{"kind": "flush", "order": "random", "bytes": 0, "parallel": 1,' \
+    "\"requests\": 3, \"mean_ns\": 1062.5, \"times_ns\": [$times]}]}" >"$out/disk_calibration/two"
 
 printf 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello' >"$out/replies/length"
 printf 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' >"$out/replies/chunked"
