@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "critical-path/longest_path.h"
-#include "critical-path/path_pieces.h"
 #include "critical-path/replay.h"
 
 /* ---- rows ---- */

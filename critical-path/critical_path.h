@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "critical-path/path_subject.h"
 #include "formats/dependencies.h"
 
 /* ---- what a run's time would be ---- */
@@ -61,19 +62,6 @@ struct what_if critical_path_predict(const struct dependencies *dependencies, st
                                      size_t n, int cores);
 
 /* ---- what it hangs on ---- */
-
-/* What a row of the report is about. */
-enum path_subject {
-    PATH_COMPUTING, /* by function */
-    PATH_SLEEPING,  /* by function */
-    PATH_DEVICE,    /* by function */
-    PATH_OUTSIDE,   /* by function */
-    PATH_UNKNOWN,   /* by function: waits that nothing explains */
-    PATH_CORE,      /* ready, but others of the program had the core */
-    PATH_WAKING,    /* ready, until a core took it up: one that idled, or had other processes */
-    PATH_HAND_OVER, /* by kind of link: from what ended a wait until the end of the wait */
-    PATH_SUBJECTS
-};
 
 struct path_row {
     enum path_subject subject;

@@ -99,7 +99,8 @@ folded() {
         all=$(awk '{ all += $NF } END { printf "%.0f", all }' "$scratch/folded") &&
         traced=$("$persik" critical-path -q -i "$recording" --format json 2>/dev/null |
             awk -F '[:,]' '/"traced_ns"/ { print $2 }') &&
-        holds "$all" '>' "$traced * 0.9999" && holds "$all" '<' "$traced * 1.0001"
+        holds "$(awk "BEGIN { print $all / $traced }")" '>' 0.9999 &&
+        holds "$(awk "BEGIN { print $all / $traced }")" '<' 1.0001
 }
 page() {
     recorded stages && "$persik" critical-path -q -i "$recording" --format html >"$scratch/path.html" &&
