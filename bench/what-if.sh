@@ -285,7 +285,7 @@ best_candidate() {
     local folder=$1
     shift
     "$persik" critical-path -q -i "$folder" "$@" --best 1 --format json 2>/dev/null |
-        jq -r '.[0] | "\(.candidate | split(" (")[0] | gsub(" "; "_")) \(1 - .gain_50_share)"'
+        jq -r '.[0] | "\(.candidate | gsub(" \\([^)]*\\)"; "") | gsub(" "; "_")) \(1 - .gain_50_share)"'
 }
 
 # first_limit NAME "COMMAND" EXPECTED: what limits it is known.
@@ -305,12 +305,12 @@ candidates() {
     # A function has the time under its locks, too, and what its caller computes before its first call.
     first_limit lock "$bottleneck lock" 'lock:use_lock|use_lock'
     first_limit device "$bottleneck device" 'sleep:wait_for_device|sleep:use_device|lock:use_device'
-    first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit'
+    first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit|use_permit.permits'
     first_limit stage "$bottleneck stage" 'put_job|make_jobs'
     first_limit serial "$bottleneck serial" 'run|main'
     first_limit uneven "$bottleneck uneven" 'compute_share'
     first_limit 'slow stage' "$stages 5000 10000 4000 100" 'sleep:second'
-    first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work'
+    first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work|global:credits.mutex,_take_credit.permits'
     first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep|pass_time'
     first_limit 'long nap' "$coz_cases sleepers 1 100" 'sleep:nap'
     first_limit 'lock held over a nap' "$coz_cases device 1 100" 'sleep:use_device|lock:prepare'
