@@ -279,32 +279,13 @@ real() {
 
 # ---- what limits a program ----
 
-# What could be asked of a recording: its functions that compute, sleep or wait for disks, its locks, twice the cores.
-candidates_of() {
-    "$persik" critical-path -q -i "$1" --format json 2>/dev/null | python3 -c '
-import json, sys
-path = json.load(sys.stdin)
-kinds = {"computing": "", "sleeping": "sleep:", "waiting for a disk": "io:"}
-asked = {kinds[row["what"]] + row["where"].split(" (")[0] for row in path["path"]
-         if row["what"] in kinds and row["where"] and row["total_ns"] >= 0.01 * path["checks"]["traced_ns"]}
-asked |= {"lock:" + row["object"].split(" ", 1)[1].split(" (")[0] for row in path["objects"]
-          if row["object"].startswith("mutex ") and (row["held_share"] or 0) >= 0.01}
-print(*sorted(asked), sep="\n")'
-}
-
-# Half of what gains most, beside the changes already made: best_candidate FOLDER CHANGE... One line: what, gain.
+# The part that gains most if it takes half, beside the changes already made: best_candidate FOLDER CHANGE... One line:
+# what, and what is then left of the time.
 best_candidate() {
-    local folder=$1 candidate cores
+    local folder=$1
     shift
-    cores=$(nproc)
-    {
-        candidates_of "$folder" | while read -r candidate; do echo "$candidate --scale $candidate=0.5"; done
-        echo "cores --cores $((2 * cores))"
-    } | while read -r candidate asked; do
-        # shellcheck disable=SC2086 # words
-        "$persik" what-if -q -i "$folder" "$@" $asked --format json 2>/dev/null |
-            jq -r --arg candidate "$candidate" '.prediction[0] | "\(.rescheduled_ns / .recorded_ns) \($candidate)"'
-    done | sort -g | head -n 1 | awk '{ print $2, $1 }'
+    "$persik" critical-path -q -i "$folder" "$@" --best 1 --format json 2>/dev/null |
+        jq -r '.[0] | "\(.candidate | gsub(" \\([^)]*\\)"; "") | gsub(" "; "_")) \(1 - .gain_50_share)"'
 }
 
 # first_limit NAME "COMMAND" EXPECTED: what limits it is known.
@@ -324,12 +305,12 @@ candidates() {
     # A function has the time under its locks, too, and what its caller computes before its first call.
     first_limit lock "$bottleneck lock" 'lock:use_lock|use_lock'
     first_limit device "$bottleneck device" 'sleep:wait_for_device|sleep:use_device|lock:use_device'
-    first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit'
+    first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit|use_permit.permits'
     first_limit stage "$bottleneck stage" 'put_job|make_jobs'
     first_limit serial "$bottleneck serial" 'run|main'
     first_limit uneven "$bottleneck uneven" 'compute_share'
     first_limit 'slow stage' "$stages 5000 10000 4000 100" 'sleep:second'
-    first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work'
+    first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work|global:credits.mutex,_take_credit.permits'
     first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep|pass_time'
     first_limit 'long nap' "$coz_cases sleepers 1 100" 'sleep:nap'
     first_limit 'lock held over a nap' "$coz_cases device 1 100" 'sleep:use_device|lock:prepare'

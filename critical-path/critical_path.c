@@ -60,42 +60,17 @@ static struct path_row *row_of_place(struct rows *rows, const struct dependencie
     return &rows->items[*known - 1];
 }
 
-static const char *const link_names[LINK_KINDS] = {
-    [LINK_NONE] = "?",
-    [LINK_LOCK] = "a lock",
-    [LINK_SIGNAL] = "a signal to a condition",
-    [LINK_PERMIT] = "a permit",
-    [LINK_BARRIER] = "a barrier",
-    [LINK_CREATE] = "a thread's start",
-    [LINK_JOIN] = "a thread's end",
-    [LINK_ONCE] = "what is done once",
-    [LINK_ITEM] = "an item",
-    [LINK_SPACE] = "room in a queue",
-    [LINK_BYTES] = "bytes",
-    [LINK_NOTICE] = "a signal to a thread",
-    [LINK_CORE] = "a core",
-    [LINK_WAKER] = "something that no call shows",
-};
-
 static struct path_row *row_of_step(struct rows *rows, const struct dependencies *all,
                                     const struct dependency_step *step) {
-    switch ((enum step_kind)step->kind) {
-    case STEP_COMPUTE:
-        return row_of_place(rows, all, PATH_COMPUTING, step);
-    case STEP_SLEEP:
-        return row_of_place(rows, all, PATH_SLEEPING, step);
-    case STEP_DEVICE:
-        return row_of_place(rows, all, PATH_DEVICE, step);
-    case STEP_OUTSIDE:
-        return row_of_place(rows, all, PATH_OUTSIDE, step);
-    case STEP_READY: {
-        bool had = step->cause != DEPENDENCIES_NONE;
-        return row_named(rows, had ? PATH_CORE : PATH_WAKING, "");
-    }
-    case STEP_BLOCKED:
-        return row_named(rows, PATH_HAND_OVER, link_names[step->cause_kind]);
+    enum path_subject subject = path_subject_of(step);
+    switch (subject) {
+    case PATH_CORE:
+    case PATH_WAKING:
+        return row_named(rows, subject, "");
+    case PATH_HAND_OVER:
+        return row_named(rows, subject, path_link_name(step));
     default:
-        return row_of_place(rows, all, PATH_UNKNOWN, step);
+        return row_of_place(rows, all, subject, step);
     }
 }
 
@@ -200,32 +175,11 @@ static void take_step(struct critical_path *found, struct rows *rows,
 
 static void walk_back(struct critical_path *found, struct rows *rows,
                       const struct longest_path *path) {
-    for (uint32_t at = path->end; at != DEPENDENCIES_NONE;) {
+    for (uint32_t at = path->end; at != DEPENDENCIES_NONE; at = longest_path_previous(path, at))
         take_step(found, rows, path, at);
-        const struct dependency_step *step = &path->all->steps[at];
-        switch ((enum path_via)path->via[at]) {
-        case VIA_THREAD:
-            at = path->before[at];
-            break;
-        case VIA_CAUSE:
-            at = step->cause;
-            break;
-        case VIA_LIMIT:
-            at = step->limit;
-            break;
-        default:
-            at = DEPENDENCIES_NONE;
-        }
-    }
 }
 
 /* ---- checks ---- */
-
-static double as_it_lasted(const struct dependencies *all, uint32_t step, double lasted_ns,
-                           void *context) {
-    (void)all, (void)step, (void)context;
-    return lasted_ns;
-}
 
 static void check_waits(struct path_checks *checks, const struct longest_path *path) {
     const struct dependencies *all = path->all;
@@ -283,9 +237,9 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
     struct longest_path path = longest_path_find(all, NULL, NULL);
     found->checks.as_recorded_ns = path.length_ns[path.end];
     longest_path_free(&path);
-    path = longest_path_find(all, as_it_lasted, NULL);
+    path = longest_path_find(all, longest_path_as_it_lasted, NULL);
     found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
-    double *slack_ns = longest_path_slack(&path, as_it_lasted, NULL);
+    double *slack_ns = longest_path_slack(&path, longest_path_as_it_lasted, NULL);
     struct rows rows = rows_of(all);
     name_parts(found, all);
     add_up(found, &rows, &path, slack_ns);
@@ -293,7 +247,7 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
     check_waits(&found->checks, &path);
     found->checks.rescheduled_ns = NAN;
     if (all->has_operations) {
-        const struct replay_change nothing = {.weight = as_it_lasted};
+        const struct replay_change nothing = {.weight = longest_path_as_it_lasted};
         struct replayed again = replay(all, &nothing);
         found->checks.rescheduled_ns = again.end_ns;
         replayed_free(&again);

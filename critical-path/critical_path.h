@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "critical-path/path_subject.h"
 #include "formats/dependencies.h"
 
 /* ---- what a run's time would be ---- */
@@ -61,19 +62,6 @@ struct what_if critical_path_predict(const struct dependencies *dependencies, st
                                      size_t n, int cores);
 
 /* ---- what it hangs on ---- */
-
-/* What a row of the report is about. */
-enum path_subject {
-    PATH_COMPUTING, /* by function */
-    PATH_SLEEPING,  /* by function */
-    PATH_DEVICE,    /* by function */
-    PATH_OUTSIDE,   /* by function */
-    PATH_UNKNOWN,   /* by function: waits that nothing explains */
-    PATH_CORE,      /* ready, but others of the program had the core */
-    PATH_WAKING,    /* ready, until a core took it up: one that idled, or had other processes */
-    PATH_HAND_OVER, /* by kind of link: from what ended a wait until the end of the wait */
-    PATH_SUBJECTS
-};
 
 struct path_row {
     enum path_subject subject;
@@ -128,5 +116,38 @@ struct critical_path {
 struct critical_path *critical_path_find(const struct dependencies *dependencies,
                                          struct error *error);
 void critical_path_free(struct critical_path *path);
+
+/* ---- piece by piece ---- */
+
+/* What a thread did while all else waited for that. */
+struct path_piece {
+    uint32_t thread;
+    enum path_subject subject;
+    const char *link; /* of PATH_HAND_OVER, what ended the wait: "a lock" */
+    uint32_t place;   /* DEPENDENCIES_NONE: not known */
+    uint32_t object;  /* that it waits for, or holds; DEPENDENCIES_NONE */
+    uint32_t giver;   /* the path comes from this other thread; DEPENDENCIES_NONE: it does not */
+    uint64_t from_ns; /* since the run's start; equal: the path only passes */
+    uint64_t to_ns;
+};
+
+/* The whole path in the order of time; there must be steps. The caller frees. */
+struct path_piece *critical_path_pieces(const struct dependencies *dependencies, size_t *n);
+
+/* ---- what could take less ---- */
+
+/* A part of the run that could take less, or that there could be more of. */
+struct candidate {
+    bool is_cores;    /* `of` does not count then */
+    enum scale_of of; /* of functions, the innermost ones */
+    const char *name; /* the dependencies', or "cores" */
+    double limit;     /* how many there were, where more is better; NAN of what takes time */
+    double total_ns;  /* of all threads; of a lock, on the path; of what has a limit, the run */
+};
+
+/* All whose time is a hundredth of the run's or more; the cores are the last one, if they are
+ * known. The caller frees the array, but not the names. O(steps) and for each limit. */
+struct candidate *critical_path_candidates(const struct critical_path *path,
+                                           const struct dependencies *dependencies, size_t *n);
 
 #endif

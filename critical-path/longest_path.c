@@ -12,6 +12,12 @@ double longest_path_recorded(const struct dependencies *all, uint32_t step, doub
     return kind == STEP_UNEXPLAINED ? 0 : lasted_ns;
 }
 
+double longest_path_as_it_lasted(const struct dependencies *all, uint32_t step, double lasted_ns,
+                                 void *context) {
+    (void)all, (void)step, (void)context;
+    return lasted_ns;
+}
+
 double longest_path_latency(const struct dependencies *all, uint32_t step) {
     const struct dependency_step *is = &all->steps[step];
     return (double)is->end_ns - (double)all->steps[is->cause].end_ns;
@@ -102,6 +108,19 @@ void longest_path_free(struct longest_path *path) {
     free(path->length_ns);
     free(path->via);
     free(path->before);
+}
+
+uint32_t longest_path_previous(const struct longest_path *path, uint32_t step) {
+    switch ((enum path_via)path->via[step]) {
+    case VIA_THREAD:
+        return path->before[step];
+    case VIA_CAUSE:
+        return path->all->steps[step].cause;
+    case VIA_LIMIT:
+        return path->all->steps[step].limit;
+    default:
+        return DEPENDENCIES_NONE;
+    }
 }
 
 static void bound(double *latest_ns, uint32_t step, double to_ns) {

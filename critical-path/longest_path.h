@@ -38,11 +38,17 @@ double longest_path_lasted(const struct longest_path *path, uint32_t step);
 /* From the end of its cause until its own: a cost that no change takes away. */
 double longest_path_latency(const struct dependencies *all, uint32_t step);
 
+/* The step over whose end the path comes to this one's; DEPENDENCIES_NONE: it begins there. */
+uint32_t longest_path_previous(const struct longest_path *path, uint32_t step);
+
 /* By how much each step may become longer until the end of the work moves; of steps on which that
  * does not depend, the time from them to the end. The caller frees. */
 double *longest_path_slack(const struct longest_path *path, step_weight *weight, void *context);
 
 /* What the step itself takes as recorded. */
 step_weight longest_path_recorded;
+
+/* The same, and what nothing explains, too. */
+step_weight longest_path_as_it_lasted;
 
 #endif

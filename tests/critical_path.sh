@@ -68,6 +68,47 @@ pipeline_curve() {
 pipeline_faster() { recorded stages && predicts sleep:second=0.5 1036 4; }
 pipeline_next() { recorded stages && predicts sleep:second=0.2 1033 4; }
 
+# The stages allow 2, then 1, 0.8 and 0.2 s: their sleeps times 200 items.
+pipeline_best() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --best 2 --format csv >"$scratch/best" 2>/dev/null &&
+        awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "gain_50_share") half = i }
+                  NR == 2 { print; good = $1 == "sleep:second" && $half > 0.47 && $half < 0.51 &&
+                                          $(half + 1) < $half && $(half + 2) > $half }
+                  END { exit !(good && NR == 3) }' "$scratch/best"
+}
+pipeline_chain() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --chain 3 --to 0.1 --format csv >"$scratch/chain" 2>/dev/null &&
+        awk -F , 'BEGIN { name[1] = "second"; name[2] = "first"; name[3] = "third"; ms[1] = 1000; ms[2] = 800; ms[3] = 200 }
+                  NR > 2 { print; if ($2 != "sleep:" name[$1] || $4 / 1e6 < ms[$1] || $4 / 1e6 > ms[$1] + 50) wrong = 1 }
+                  END { exit wrong || NR != 5 }' "$scratch/chain"
+}
+# What is made already is not found again.
+pipeline_chain_from() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --best 1 --scale sleep:second=0.1 --format csv 2>/dev/null |
+        grep -q '^sleep:first,'
+}
+# More permits are a candidate, and with all of them nothing is left to wait for.
+credits_best() {
+    recorded what-if-credits && "$persik" critical-path -q -i "$recording" --best 3 --format csv 2>/dev/null |
+        grep -q '\.permits'
+}
+# All pieces of the path are the run.
+folded() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --format folded 2>/dev/null >"$scratch/folded" &&
+        grep -q '^second;\[sleeping\] [0-9]*$' "$scratch/folded" &&
+        all=$(awk '{ all += $NF } END { printf "%.0f", all }' "$scratch/folded") &&
+        traced=$("$persik" critical-path -q -i "$recording" --format json 2>/dev/null |
+            awk -F '[:,]' '/"traced_ns"/ { print $2 }') &&
+        holds "$(awk "BEGIN { print $all / $traced }")" '>' 0.9999 &&
+        holds "$(awk "BEGIN { print $all / $traced }")" '<' 1.0001
+}
+page() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --format html >"$scratch/path.html" &&
+        grep -q '<svg class="flame"' "$scratch/path.html" && grep -q '<title>second: 2' "$scratch/path.html" &&
+        ! grep -q '<script' "$scratch/path.html" || return 1
+    ! command -v xmllint >/dev/null || xmllint --noout "$scratch/path.html"
+}
+
 credits() { recorded what-if-credits-slow && explains_itself && predicts sleep:send_all=0.1 369.4 3; }
 
 # A limit that the program keeps itself, under a mutex: recorded with 2.
@@ -123,6 +164,19 @@ spoilt() {
     report $? "$named is refused in one line, and stays"
 }
 
+# Nothing is promised of a recording that lacks something; what is known of it is still told.
+lost() {
+    rm -rf "$scratch/lost"
+    cp -r "$scratch/counter" "$scratch/lost"
+    sed -i 's/"lost":0/"lost":7/' "$scratch/lost/dependencies.persik" || return 1
+    for question in '--best 1' '--chain 1' '--curve main'; do
+        # shellcheck disable=SC2086 # words
+        "$persik" critical-path -i "$scratch/lost" $question >"$scratch/out" 2>"$scratch/log" && return 1
+        [ ! -s "$scratch/out" ] && grep -q '7 records or scheduling events were lost, so no gain' "$scratch/log" || return 1
+    done
+    "$persik" critical-path -i "$scratch/lost" >"$scratch/out" 2>"$scratch/log" && grep -q 'were lost' "$scratch/log"
+}
+
 make_newer() { printf '\004' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
 make_foreign() { cp "$scratch/barrier_serial/trace.persik" .; }
 make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null; }
@@ -142,6 +196,15 @@ spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"
 check "a negative factor is refused" refused 'from 0 up' what-if --scale main=-1 -i "$scratch/counter"
 check "a factor that is no number is refused" refused 'from 0 up' what-if --scale main=half -i "$scratch/counter"
+check "of a recording that lost records no gain is promised" lost
+check "no best parts at all are refused" refused 'from 1 to' critical-path --best 0 -i "$scratch/counter"
+check "two questions at once are refused" refused 'one of them' critical-path --best 1 --chain 1 -i "$scratch/counter"
+check "a factor without a chain is refused" refused 'give both' critical-path --to 0.5 -i "$scratch/counter"
+check "a factor above 1 is refused" refused 'from 0 to 1' critical-path --chain 1 --to 2 -i "$scratch/counter"
+check "a change of the path itself is refused" refused 'what-if' critical-path --scale main=0.5 -i "$scratch/counter"
+check "a change to start from that nothing has is refused" refused "'main'" critical-path --best 1 --scale mian=0.5 -i "$scratch/counter"
+check "a form that is none is refused" refused 'folded or html' critical-path --format dot -i "$scratch/counter"
+check "a flame graph of gains is refused" refused 'of the path' critical-path --best 1 --format folded -i "$scratch/counter"
 check "a what-if without a change is refused" refused 'what if what' what-if -i "$scratch/counter"
 check "a folder without a trace is refused" refused 'persik profile' critical-path -i "$scratch/nowhere"
 
@@ -156,6 +219,12 @@ check "a limit that nothing has is refused with those there are" refused "credit
 check "a queue that is none is refused" refused "nothing of the kind" what-if --set credits.capacity=4 -i "$scratch/what-if-credits"
 check "no permits at all are refused" refused "from 1 up" what-if --set credits.permits=0 -i "$scratch/what-if-credits"
 check "parties are the model's to change" refused "predict --set" what-if --set meeting.parties=3 -i "$scratch/what-if-credits"
+check "the slow stage is the best part" pipeline_best
+check "one after the other, its bottlenecks come in their order" pipeline_chain
+check "what is made already is where the next search begins" pipeline_chain_from
+check "a limit that threads wait for is one of the best parts" credits_best
+check "the path by call chains is as long as the run" folded
+check "the page has the flame graph" page
 check "its curve rises as far as the next one limits" pipeline_curve
 check "a curve of what nothing has is refused with the nearest" refused "'second'" critical-path --curve sleep:secnod -i "$scratch/stages"
 check "a lock that is held half and a quarter as long" held

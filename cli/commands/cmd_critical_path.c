@@ -2,55 +2,122 @@
 #include <argp.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "cli/arguments/asked_changes.h"
 #include "cli/arguments/options.h"
 #include "cli/command.h"
+#include "cli/prediction/path_candidates.h"
 #include "cli/prediction/path_curve.h"
 #include "cli/recording/steps.h"
+#include "cli/report/html_path.h"
 #include "cli/report/path_checks.h"
+#include "cli/report/path_stacks.h"
+#include "cli/report/path_tables.h"
 #include "cli/text/table.h"
+#include "cli/text/text_page.h"
 #include "critical-path/critical_path.h"
 
 /* ---- options ---- */
 
-enum { KEY_CURVE = 0xc000 };
+enum { KEY_CURVE = 0xc000, KEY_BEST, KEY_CHAIN, KEY_TO, KEY_FORMAT };
+
+/* Those of other tables come first. */
+enum path_format { PATH_FOLDED = FORMAT_CSV + 1, PATH_HTML };
+
+enum { MOST_PARTS = 1000 };
 
 struct path_options {
     struct common_options common;
-    enum table_format format;
-    const char *curve; /* NULL: the path is asked for */
+    int format;         /* enum table_format or path_format */
+    const char *curve;  /* NULL: not asked for */
+    size_t best, chain; /* 0: not asked for */
+    double to;          /* what becomes of each bottleneck */
+    struct asked_changes asked;
 };
 
 static const struct argp_option options_list[] = {
+    {"best", KEY_BEST, "N", 0,
+     "instead: the N parts by which the run gains most if they take 10, 25, 50 or 100 % less", 1},
+    {"chain", KEY_CHAIN, "N", 0,
+     "instead: the part that gains most, what limits once that is gone, and so on, N times", 1},
+    {"to", KEY_TO, "FACTOR", 0, "of --chain: each takes that much of its time (default: 0)", 1},
     {"curve", KEY_CURVE, "NAME", 0,
      "instead: by how much the run gains if what NAME computes takes less (sleep:NAME, io:NAME, "
      "lock:NAME as in what-if --scale)",
      1},
+    {"format", KEY_FORMAT, "table|json|csv|folded|html", 0,
+     "how to print (default: table); folded: the path for flame graphs; html: a page with one", 80},
     {0},
 };
+
+static void parse_format(const char *word, struct path_options *options) {
+    enum table_format format = FORMAT_TABLE;
+    if (table_format_parse(word, &format) == 0)
+        options->format = (int)format;
+    else if (strcmp(word, "folded") == 0)
+        options->format = PATH_FOLDED;
+    else if (strcmp(word, "html") == 0)
+        options->format = PATH_HTML;
+    else
+        usage_error("--format %s: give table, json, csv, folded or html", word);
+}
+
+static void check(const struct path_options *options) {
+    bool is_changed = options->asked.changes.count > 0 || options->asked.cores > 0;
+    bool is_asked = options->best > 0 || options->chain > 0;
+    if ((options->best > 0) + (options->chain > 0) + (options->curve != NULL) > 1)
+        usage_error("--best, --chain and --curve are one question each: give one of them");
+    if (is_changed && !is_asked)
+        usage_error("--scale, --set and --cores change what --best and --chain start from: `persik "
+                    "what-if` says what they do to the time");
+    if (isfinite(options->to) && options->chain == 0)
+        usage_error("--to is of --chain: give both");
+    if (options->format > (int)FORMAT_CSV && (is_asked || options->curve))
+        usage_error("--format folded and html are of the path: give table, json or csv");
+}
 
 static error_t parse_path(int key, char *argument, struct argp_state *state) {
     struct path_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct path_options){0};
+        *options = (struct path_options){.format = FORMAT_TABLE, .to = NAN};
         state->child_inputs[0] = &options->common;
-        state->child_inputs[1] = &options->format;
+        state->child_inputs[2] = &options->asked;
         return 0;
     case KEY_CURVE:
         options->curve = argument;
         return 0;
+    case KEY_BEST:
+        options->best = (size_t)option_integer("--best", argument, 1, MOST_PARTS);
+        return 0;
+    case KEY_CHAIN:
+        options->chain = (size_t)option_integer("--chain", argument, 1, MOST_PARTS);
+        return 0;
+    case KEY_TO:
+        options->to = option_number("--to", argument, 0, 1);
+        return 0;
+    case KEY_FORMAT:
+        parse_format(argument, options);
+        return 0;
     case ARGP_KEY_ARG:
         usage_error("critical-path takes no argument '%s': name the recording's folder with -i",
                     argument);
+    case ARGP_KEY_END:
+        check(options);
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (options->format == FORMAT_TABLE)
+            text_page_begin();
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {&asked_changes_argp, 0, NULL, 0}, {0}};
 
 static const struct argp path_argp = {
     .options = options_list,
@@ -60,117 +127,17 @@ static const struct argp path_argp = {
            "could take until the end moves (slack).\v"
            "Examples:\n"
            "  persik critical-path\n"
+           "  persik critical-path --best 5\n"
+           "  persik critical-path --chain 3\n"
+           "  persik critical-path --chain 3 --to 0.1 --scale parse=0.5\n"
            "  persik critical-path --curve parse\n"
-           "  persik critical-path --format csv | sort -t, -k2 -g\n",
+           "  persik critical-path --format csv | sort -t, -k2 -g\n"
+           "  persik critical-path --format folded | flamegraph.pl > path.svg\n"
+           "  persik critical-path --format html > path.html\n",
     .children = children,
 };
 
-/* ---- tables ---- */
-
 enum { SHOWN_ROWS = 12 }; /* to people */
-
-static const char *const subjects[PATH_SUBJECTS] = {
-    [PATH_COMPUTING] = "computing",
-    [PATH_SLEEPING] = "sleeping",
-    [PATH_DEVICE] = "waiting for a disk",
-    [PATH_OUTSIDE] = "waiting for what comes from outside",
-    [PATH_UNKNOWN] = "waiting, not known for what",
-    [PATH_CORE] = "ready, while others of the program have the core",
-    [PATH_WAKING] = "ready, until a core takes it up",
-    [PATH_HAND_OVER] = "handed over by",
-};
-
-static const struct table_column path_columns[] = {
-    {"share", "share"},
-    {"path_ns", "on the path"},
-    {"total_ns", "of all threads"},
-    {"cpu_share", "of all CPU"},
-    {"least_slack_ns", "least slack"},
-    {"mean_slack_ns", "mean slack"},
-    {"visits", "visits"},
-    {"what", "what"},
-    {"where", "where"},
-};
-
-static const struct table_column object_columns[] = {
-    {"hand_overs", "hand-overs"}, {"held_share", "held"},      {"waited_ns", "waited for"},
-    {"slack_ns", "slack"},        {"object", "lock or queue"},
-};
-
-static const struct table_column thread_columns[] = {
-    {"share", "share"},
-    {"cpu_ns", "computes"},
-    {"slack_ns", "slack"},
-    {"thread", "thread"},
-};
-
-#define N_COLUMNS(columns) (sizeof(columns) / sizeof *(columns))
-
-static struct table *path_table(const struct critical_path *path, size_t most) {
-    struct table *table = table_new(path_columns, N_COLUMNS(path_columns));
-    TABLE_SPARE(table, "least_slack_ns", "mean_slack_ns", "cpu_share", "total_ns");
-    for (size_t r = 0; r < path->n_rows && r < most; r++) {
-        const struct path_row *row = &path->rows[r];
-        bool computes = row->subject == PATH_COMPUTING && path->cpu_ns > 0;
-        table_add_number(table, row->path_ns / path->checks.traced_ns, UNIT_SHARE);
-        table_add_number(table, row->path_ns, UNIT_TIME);
-        table_add_number(table, row->total_ns, UNIT_TIME);
-        table_add_number(table, computes ? row->total_ns / path->cpu_ns : NAN, UNIT_SHARE);
-        table_add_number(table, row->least_slack_ns, UNIT_TIME);
-        table_add_number(table, row->mean_slack_ns, UNIT_TIME);
-        table_add_integer(table, (long)row->visits);
-        table_add_text(table, subjects[row->subject]);
-        table_add_text(table, row->name);
-    }
-    return table;
-}
-
-static bool matters(const struct path_object *object) {
-    return object->handed > 0 || object->held_ns > 0 || object->waited_ns > 0;
-}
-
-static int compare_objects(const void *left, const void *right) {
-    const struct path_object *a = *(const struct path_object *const *)left;
-    const struct path_object *b = *(const struct path_object *const *)right;
-    if (a->handed != b->handed)
-        return a->handed > b->handed ? -1 : 1;
-    return (a->waited_ns < b->waited_ns) - (a->waited_ns > b->waited_ns);
-}
-
-static struct table *object_table(const struct critical_path *path, size_t most) {
-    struct table *table = table_new(object_columns, N_COLUMNS(object_columns));
-    const struct path_object **objects =
-        memory_alloc(path->n_objects, sizeof(struct path_object *));
-    size_t n = 0;
-    for (size_t o = 0; o < path->n_objects; o++)
-        if (matters(&path->objects[o]))
-            objects[n++] = &path->objects[o];
-    if (n > 0)
-        qsort(objects, n, sizeof(struct path_object *), compare_objects);
-    for (size_t o = 0; o < n && o < most; o++) {
-        table_add_integer(table, (long)objects[o]->handed);
-        table_add_number(table, objects[o]->held_ns / path->checks.traced_ns, UNIT_SHARE);
-        table_add_number(table, objects[o]->waited_ns, UNIT_TIME);
-        table_add_number(table, objects[o]->slack_ns, UNIT_TIME);
-        table_add_text(table, objects[o]->name);
-    }
-    free(objects);
-    return table;
-}
-
-static struct table *thread_table(const struct critical_path *path, size_t most) {
-    struct table *table = table_new(thread_columns, N_COLUMNS(thread_columns));
-    for (size_t t = 0; t < path->n_threads && t < most; t++) {
-        const struct path_thread *thread = &path->threads[t];
-        if (!isfinite(thread->slack_ns)) /* stands for a barrier */
-            continue;
-        table_add_number(table, thread->path_ns / path->checks.traced_ns, UNIT_SHARE);
-        table_add_number(table, thread->cpu_ns, UNIT_TIME);
-        table_add_number(table, thread->slack_ns, UNIT_TIME);
-        table_add_text(table, thread->name);
-    }
-    return table;
-}
 
 /* ---- forms ---- */
 
@@ -187,8 +154,8 @@ static void print_for_people(const struct critical_path *path, const struct depe
     print_table(path_table(path, SHOWN_ROWS));
     if (path->n_rows > SHOWN_ROWS)
         printf("... and %zu more: --format csv\n", path->n_rows - SHOWN_ROWS);
-    print_table(object_table(path, SHOWN_ROWS));
-    print_table(thread_table(path, SHOWN_ROWS));
+    print_table(path_object_table(path, SHOWN_ROWS));
+    print_table(path_thread_table(path, SHOWN_ROWS));
 }
 
 static json_t *take_json(struct table *table) {
@@ -200,8 +167,8 @@ static json_t *take_json(struct table *table) {
 static void print_json(const struct critical_path *path, const struct dependencies *all) {
     json_t *json = json_pack("{s:o, s:o, s:o, s:o}", "checks", path_checks_json(&path->checks, all),
                              "path", take_json(path_table(path, SIZE_MAX)), "objects",
-                             take_json(object_table(path, SIZE_MAX)), "threads",
-                             take_json(thread_table(path, SIZE_MAX)));
+                             take_json(path_object_table(path, SIZE_MAX)), "threads",
+                             take_json(path_thread_table(path, SIZE_MAX)));
     table_print_json(json, stdout);
 }
 
@@ -212,25 +179,110 @@ static void print_csv(const struct critical_path *path, const struct dependencie
     table_free(table);
 }
 
+/* ---- gains ---- */
+
+/* They are not to be promised of every recording. */
+static int check_gains(const struct dependencies *all, struct error *error) {
+    if (all->lost > 0)
+        return error_set(error,
+                         "%llu records or scheduling events were lost, so no gain can be promised: "
+                         "record again",
+                         (unsigned long long)all->lost);
+    return 0;
+}
+
+/* The changes to start from, each of which must meet something; -1 and `error`. */
+static int make_changes(struct path_question *question, const struct changes *changes,
+                        struct error *error) {
+    question->n_made = changes->count;
+    question->made = memory_alloc(changes->count, sizeof *question->made);
+    for (size_t i = 0; i < changes->count; i++)
+        question->made[i] = recorded_change(&changes->items[i]);
+    if (changes->count > 0)
+        critical_path_predict(question->all, question->made, question->n_made, question->cores);
+    for (size_t i = 0; i < changes->count; i++)
+        if (recorded_change_check(&changes->items[i], &question->made[i], question->all, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* The best parts, or one after the other. NULL and `error`. */
+static struct table *parts(const struct path_options *options, const struct critical_path *path,
+                           const struct dependencies *all, struct error *error) {
+    struct path_question question = {.all = all, .path = path, .cores = options->asked.cores};
+    struct table *table = NULL;
+    if (!all->has_operations)
+        error_set(error, "the steps are those of an older persik, which do not say what threads do "
+                         "to locks: record again");
+    else if (make_changes(&question, &options->asked.changes, error) == 0)
+        table = options->best > 0 ? path_candidates(&question, options->best)
+                                  : path_chain(&question, options->chain,
+                                               isfinite(options->to) ? options->to : 0);
+    free(question.made);
+    return table;
+}
+
 /* Names and gains; the checks, without which they are not to be believed, stand before them. */
-static int print_curve(const struct path_options *options, const struct critical_path *path,
+static int print_gains(const struct path_options *options, const struct critical_path *path,
                        const struct dependencies *all, struct error *error) {
+    if (check_gains(all, error) < 0)
+        return -1;
     struct table *table =
-        all->lost == 0 ? path_curve(all, options->curve, error)
-                       : (error_set(error,
-                                    "%llu records or scheduling events were lost, so no gain "
-                                    "can be promised: record again",
-                                    (unsigned long long)all->lost),
-                          NULL);
+        options->curve ? path_curve(all, options->curve, error) : parts(options, path, all, error);
     if (!table)
         return -1;
     if (options->format == FORMAT_TABLE) {
         path_checks_print(&path->checks, all, stdout);
         putchar('\n');
     }
-    table_print(table, options->format, stdout);
+    table_print(table, (enum table_format)options->format, stdout);
     table_free(table);
     return 0;
+}
+
+/* ---- the command ---- */
+
+static void print_folded(const struct dependencies *all) {
+    struct path_stacks stacks = path_stacks_of(all);
+    path_stacks_print(&stacks, stdout);
+    path_stacks_free(&stacks);
+}
+
+static void print_path(const struct path_options *options, const struct critical_path *path,
+                       const struct dependencies *all) {
+    switch (options->format) {
+    case FORMAT_JSON:
+        print_json(path, all);
+        return;
+    case FORMAT_CSV:
+        print_csv(path, all);
+        return;
+    case PATH_FOLDED:
+        path_checks_print(&path->checks, all, stderr);
+        print_folded(all);
+        return;
+    case PATH_HTML:
+        html_path_print(stdout, path, all);
+        return;
+    default:
+        print_for_people(path, all);
+    }
+}
+
+static int answer(const struct path_options *options, const struct dependencies *all,
+                  struct error *error) {
+    struct critical_path *path = critical_path_find(all, error);
+    int status = path ? 0 : -1;
+    if (path) {
+        path_checks_warn(all);
+        if (options->curve || options->best > 0 || options->chain > 0)
+            status = print_gains(options, path, all, error);
+        else
+            print_path(options, path, all);
+        fflush(stdout); /* what is kept for the next answer need not be waited for */
+        critical_path_free(path);
+    }
+    return status;
 }
 
 int command_critical_path(int argc, char **argv) {
@@ -238,23 +290,11 @@ int command_critical_path(int argc, char **argv) {
     argp_parse(&path_argp, argc, argv, 0, NULL, &options);
     struct error error = {0};
     struct steps steps;
-    if (steps_open(options.common.directory, &steps, &error) != 0)
-        return command_failed(&error);
-    struct critical_path *path = critical_path_find(steps.all, &error);
-    int status = path ? 0 : -1;
-    if (path) {
-        path_checks_warn(steps.all);
-        if (options.curve)
-            status = print_curve(&options, path, steps.all, &error);
-        else if (options.format == FORMAT_JSON)
-            print_json(path, steps.all);
-        else if (options.format == FORMAT_CSV)
-            print_csv(path, steps.all);
-        else
-            print_for_people(path, steps.all);
-        fflush(stdout); /* what is kept for the next answer need not be waited for */
-        critical_path_free(path);
+    int status = steps_open(options.common.directory, &steps, &error);
+    if (status == 0) {
+        status = answer(&options, steps.all, &error);
+        steps_close(options.common.directory, &steps);
     }
-    steps_close(options.common.directory, &steps);
+    changes_free(&options.asked.changes);
     return status == 0 ? 0 : command_failed(&error);
 }

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "cli/arguments/change.h"
+#include "cli/arguments/asked_changes.h"
 #include "cli/arguments/options.h"
-#include "cli/arguments/sweep.h"
 #include "cli/command.h"
 #include "cli/prediction/model_what_if.h"
+#include "cli/prediction/path_interval.h"
 #include "cli/prediction/recorded_change.h"
 #include "cli/recording/steps.h"
 #include "cli/report/path_checks.h"
@@ -18,61 +18,12 @@
 
 /* ---- options ---- */
 
-enum { KEY_SCALE = 0xc000, KEY_SET, KEY_CORES };
-
 struct what_if_options {
     struct common_options common;
     enum table_format format;
-    int cores; /* 0: as many as in the run */
-    struct changes changes;
+    struct asked_changes asked;
     struct scale *scales; /* what each of them is of a recorded run */
 };
-
-static const struct argp_option options_list[] = {
-    {"scale", KEY_SCALE, "NAME=FACTOR", 0,
-     "such as parse=0.5: what parse() and its callees compute takes half; sleep:NAME, io:NAME: "
-     "what it "
-     "sleeps, or waits for disks; lock:NAME: whatever is done holding the lock; several are made "
-     "at once",
-     1},
-    {"set", KEY_SET, "NAME.WHAT=VALUE", 0,
-     "jobs.capacity=64: as if the queue had room for so many; permits of a semaphore; or unlimited",
-     1},
-    {"cores", KEY_CORES, "N", 0, "on so many cores instead of as many as in the run", 1},
-    {0},
-};
-
-static int parse_cores(const char *argument) {
-    struct error error;
-    struct int_list list = {0};
-    if (int_list_parse("--cores", argument, SWEEP_MAX_CORES, &list, &error) < 0)
-        usage_error("%s", error.text);
-    int cores = list.count == 1 ? list.items[0] : 0;
-    free(list.items);
-    if (cores == 0)
-        usage_error("--cores %s: give one number", argument);
-    return cores;
-}
-
-static void add_scale(struct what_if_options *options, const char *argument) {
-    struct error error;
-    if (changes_add_scale(&options->changes, argument, &error) != 0)
-        usage_error("%s", error.text);
-    if (options->changes.items[options->changes.count - 1].kind == CHANGE_SERVICE)
-        usage_error("--scale '%s': a recorded run knows disks by who waits for them: io:NAME",
-                    argument);
-}
-
-static void add_set(struct what_if_options *options, const char *argument) {
-    struct error error;
-    if (changes_add_set(&options->changes, argument, &error) != 0)
-        usage_error("%s", error.text);
-    enum change_kind kind = options->changes.items[options->changes.count - 1].kind;
-    if (kind != CHANGE_CAPACITY && kind != CHANGE_PERMITS)
-        usage_error("--set '%s': of a recorded run only capacity and permits can be set: `persik "
-                    "predict --set` asks the model",
-                    argument);
-}
 
 static error_t parse_what_if(int key, char *argument, struct argp_state *state) {
     struct what_if_options *options = state->input;
@@ -81,21 +32,13 @@ static error_t parse_what_if(int key, char *argument, struct argp_state *state) 
         *options = (struct what_if_options){0};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
-        return 0;
-    case KEY_SCALE:
-        add_scale(options, argument);
-        return 0;
-    case KEY_SET:
-        add_set(options, argument);
-        return 0;
-    case KEY_CORES:
-        options->cores = parse_cores(argument);
+        state->child_inputs[2] = &options->asked;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("what-if takes no argument '%s': name the recording's folder with -i",
                     argument);
     case ARGP_KEY_END:
-        if (options->changes.count == 0 && options->cores == 0)
+        if (options->asked.changes.count == 0 && options->asked.cores == 0)
             usage_error("what if what? --scale 'parse=0.5' halves what parse() computes");
         return 0;
     default:
@@ -104,10 +47,9 @@ static error_t parse_what_if(int key, char *argument, struct argp_state *state) 
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&asked_changes_argp, 0, NULL, 0}, {0}};
 
 static const struct argp what_if_argp = {
-    .options = options_list,
     .parser = parse_what_if,
     .doc = "Predicts, from the recorded run alone, its running time if functions, sleeps, disks or "
            "what is done under a lock took more or less, or if there were more or fewer cores. The "
@@ -134,40 +76,18 @@ static struct scale *scales_of(const struct changes *changes) {
 /* Does each change meet something? -1 and `error`: one does not. */
 static int check_names(const struct what_if_options *options, const struct dependencies *all,
                        struct error *error) {
-    for (size_t i = 0; i < options->changes.count; i++)
-        if (recorded_change_check(&options->changes.items[i], &options->scales[i], all, error) < 0)
+    for (size_t i = 0; i < options->asked.changes.count; i++)
+        if (recorded_change_check(&options->asked.changes.items[i], &options->scales[i], all,
+                                  error) < 0)
             return -1;
     return 0;
 }
 
-/* ---- how far it may be off ---- */
-
-#define PARTED 0.05 /* of the time: where the ways to predict differ by more, it is said where */
-
-/* Half the width of the answer's interval: what the method is off by where nothing is changed, and
- * half of what the farther one of the other two ways to predict differs from it. The model's figure
- * is taken relative to its own unchanged one. To that comes all that may be computed in callers of
- * what is changed. Never less than what counts as no difference: where all agree, real runs were
- * off by up to 3.4 % (docs/critical-path.md). */
-static double half_width(const struct path_checks *checks, const struct what_if *predicted,
-                         const struct model_what_if *model) {
-    double answer_ns = predicted->rescheduled_ns;
-    double own_ns = fabs(checks->rescheduled_ns / checks->traced_ns - 1) * answer_ns;
-    double differs_ns =
-        isfinite(predicted->as_recorded_ns) ? fabs(predicted->as_recorded_ns - answer_ns) : 0;
-    double modelled_ns = model->run_ns / model->unchanged_ns * checks->traced_ns;
-    if (isfinite(modelled_ns))
-        differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
-    double callers_ns =
-        isfinite(predicted->surely_ns) ? fabs(predicted->surely_ns - predicted->as_recorded_ns) : 0;
-    return fmax(own_ns + differs_ns / 2 + callers_ns, PARTED * answer_ns);
-}
+/* ---- printing ---- */
 
 static bool are_parted(double a_ns, double b_ns) {
-    return isfinite(a_ns) && isfinite(b_ns) && fabs(a_ns / b_ns - 1) > PARTED;
+    return isfinite(a_ns) && isfinite(b_ns) && fabs(a_ns / b_ns - 1) > PATH_PARTED;
 }
-
-/* ---- printing ---- */
 
 static const struct table_column columns[] = {
     {"recorded_ns", "recorded"},
@@ -193,7 +113,7 @@ static struct answers answers_of(const struct critical_path *path, struct what_i
     struct answers answers = {path, predicted, model, predicted.as_recorded_ns, NAN};
     if (isfinite(predicted.rescheduled_ns)) {
         answers.answer_ns = predicted.rescheduled_ns;
-        answers.half_width_ns = half_width(&path->checks, &predicted, &model);
+        answers.half_width_ns = path_half_width(&path->checks, &predicted, &model);
     }
     return answers;
 }
@@ -267,8 +187,8 @@ static int answer(struct what_if_options *options, const struct dependencies *al
     struct critical_path *path = critical_path_find(all, error);
     if (!path)
         return -1;
-    struct what_if predicted =
-        critical_path_predict(all, options->scales, options->changes.count, options->cores);
+    struct what_if predicted = critical_path_predict(
+        all, options->scales, options->asked.changes.count, options->asked.cores);
     int status = check_names(options, all, error);
     if (status == 0 && all->lost > 0)
         status = error_set(error,
@@ -278,7 +198,7 @@ static int answer(struct what_if_options *options, const struct dependencies *al
     if (status == 0) {
         path_checks_warn(all);
         struct model_what_if model =
-            model_what_if(options->common.directory, &options->changes, options->cores);
+            model_what_if(options->common.directory, &options->asked.changes, options->asked.cores);
         struct answers answers = answers_of(path, predicted, model);
         print_answer(options, &answers, all);
         fflush(stdout);
@@ -293,13 +213,13 @@ int command_what_if(int argc, char **argv) {
     argp_parse(&what_if_argp, argc, argv, 0, NULL, &options);
     struct error error = {0};
     struct steps steps;
-    options.scales = scales_of(&options.changes);
+    options.scales = scales_of(&options.asked.changes);
     int status = steps_open(options.common.directory, &steps, &error);
     if (status == 0) {
         status = answer(&options, steps.all, &error);
         steps_close(options.common.directory, &steps);
     }
     free(options.scales);
-    changes_free(&options.changes);
+    changes_free(&options.asked.changes);
     return status == 0 ? 0 : command_failed(&error);
 }

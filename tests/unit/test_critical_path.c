@@ -294,6 +294,77 @@ static void steps_of_version_1_are_read(void **state) {
     dependencies_free(all);
 }
 
+/* MAIN up to the creation is not on the path: WORKER sleeps from the start, hands over, MAIN ends.
+ */
+static void pieces_are_the_run(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    size_t n;
+    struct path_piece *pieces = critical_path_pieces(all, &n);
+    assert_int_equal(n, 3);
+    assert_int_equal(pieces[0].subject, PATH_SLEEPING);
+    assert_int_equal(pieces[0].thread, WORKER);
+    assert_int_equal(pieces[0].giver, NONE);
+    assert_int_equal(pieces[1].subject, PATH_HAND_OVER);
+    assert_string_equal(pieces[1].link, "a lock");
+    assert_int_equal(pieces[1].object, LOCK);
+    assert_int_equal(pieces[1].giver, WORKER);
+    assert_int_equal(pieces[2].subject, PATH_COMPUTING);
+    assert_int_equal(pieces[0].from_ns, 0);
+    assert_int_equal(pieces[2].to_ns, 800);
+    for (size_t i = 1; i < n; i++)
+        assert_int_equal(pieces[i].from_ns, pieces[i - 1].to_ns);
+    free(pieces);
+    dependencies_free(all);
+}
+
+static const struct candidate *candidate_named(const struct candidate *candidates, size_t n,
+                                               enum scale_of of, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (!candidates[i].is_cores && candidates[i].of == of &&
+            strcmp(candidates[i].name, name) == 0)
+            return &candidates[i];
+    fail_msg("no candidate %s", name);
+    return NULL;
+}
+
+static void what_takes_time_is_a_candidate(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    struct error error;
+    struct critical_path *path = critical_path_find(all, &error);
+    size_t n;
+    struct candidate *candidates = critical_path_candidates(path, all, &n);
+    assert_int_equal(n, 4);
+    assert_float_equal(candidate_named(candidates, n, SCALE_SLEEPS, "work")->total_ns, 700, 0);
+    assert_float_equal(candidate_named(candidates, n, SCALE_COMPUTING, "main")->total_ns, 190, 0);
+    assert_float_equal(candidate_named(candidates, n, SCALE_HOLDING, "struct jobs.lock")->total_ns,
+                       700, 0);
+    assert_true(candidates[n - 1].is_cores);
+    assert_float_equal(candidates[n - 1].limit, 2, 0);
+    free(candidates);
+    critical_path_free(path);
+    dependencies_free(all);
+}
+
+/* Less than a hundredth of the run is none. */
+static void what_takes_next_to_nothing_is_no_candidate(void **state) {
+    (void)state;
+    struct dependencies *all = new_run();
+    struct error error;
+    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 991);
+    add(all, MAIN, IN_WORK, STEP_SLEEP, 1000);
+    struct critical_path *path = critical_path_find(all, &error);
+    size_t n;
+    struct candidate *candidates = critical_path_candidates(path, all, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(candidates[0].name, "main");
+    assert_true(candidates[1].is_cores);
+    free(candidates);
+    critical_path_free(path);
+    dependencies_free(all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_follows_what_ended_the_wait),
@@ -302,6 +373,9 @@ int main(void) {
         cmocka_unit_test(changed_weights_move_the_path),
         cmocka_unit_test(a_limit_binds_when_it_is_later),
         cmocka_unit_test(no_steps_are_no_path),
+        cmocka_unit_test(pieces_are_the_run),
+        cmocka_unit_test(what_takes_time_is_a_candidate),
+        cmocka_unit_test(what_takes_next_to_nothing_is_no_candidate),
         cmocka_unit_test(what_is_saved_is_loaded),
         cmocka_unit_test(a_step_that_depends_on_a_later_one_is_refused),
         cmocka_unit_test(indices_are_checked),

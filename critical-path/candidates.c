@@ -1,0 +1,141 @@
+/* The parts of a run that could take less. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "critical-path/critical_path.h"
+
+/* Of the run's time: less than that cannot be told from no gain (docs/critical-path.md, changes
+ * without effect). */
+#define MATTERS 0.01
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+    struct map seen; /* of what and name -> 1 + its number */
+};
+
+/* The one of that name, which may be new; until the next one is looked for. */
+static struct candidate *find(struct candidates *found, enum scale_of of, const char *name,
+                              double limit) {
+    uint64_t key = map_mix_text((uint64_t)of + 1, name);
+    int known = map_get(&found->seen, key, 0);
+    if (known > 0)
+        return &found->items[known - 1];
+    *VECTOR_ADD(found) = (struct candidate){.of = of, .name = name, .limit = limit};
+    map_put(&found->seen, key, (int)found->count);
+    return &found->items[found->count - 1];
+}
+
+/* ---- functions ---- */
+
+static bool scale_of_step(const struct dependency_step *step, enum scale_of *of) {
+    switch ((enum step_kind)step->kind) {
+    case STEP_COMPUTE:
+        *of = SCALE_COMPUTING;
+        return true;
+    case STEP_SLEEP:
+        *of = SCALE_SLEEPS;
+        return true;
+    case STEP_DEVICE:
+        *of = SCALE_DEVICE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *function_of(const struct dependencies *all, const struct dependency_step *step) {
+    if (step->place == DEPENDENCIES_NONE)
+        return all->threads[step->thread].name;
+    const struct dependency_place *place = &all->places[step->place];
+    return place->n_frames > 0 ? place->frames[0].function : NULL;
+}
+
+/* Adds each function, by what it computes, sleeps, and waits for disks. */
+static void add_functions(struct candidates *found, const struct dependencies *all) {
+    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
+    for (size_t t = 0; t < all->n_threads; t++)
+        now_ns[t] = all->threads[t].start_ns;
+    for (size_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        double lasted_ns = (double)(step->end_ns - now_ns[step->thread]);
+        now_ns[step->thread] = step->end_ns;
+        enum scale_of of;
+        const char *function = function_of(all, step);
+        if (all->threads[step->thread].is_made || lasted_ns <= 0 || !function ||
+            !scale_of_step(step, &of))
+            continue;
+        find(found, of, function, NAN)->total_ns += lasted_ns;
+    }
+    free(now_ns);
+}
+
+/* ---- locks and limits ---- */
+
+static void add_locks(struct candidates *found, const struct dependencies *all,
+                      const struct critical_path *path) {
+    for (size_t o = 0; o < all->n_objects; o++) {
+        const char *kind = all->objects[o].kind;
+        if (strcmp(kind, "mutex") == 0 || strcmp(kind, "rwlock") == 0)
+            find(found, SCALE_HOLDING, all->objects[o].name, NAN)->total_ns +=
+                path->objects[o].held_ns;
+    }
+}
+
+/* How many there are at first; 0: none, or not known. */
+static double limit_of(const struct dependencies *all, const char *name) {
+    for (size_t o = 0; o < all->n_objects; o++)
+        if (all->objects[o].is_pool && strcmp(all->objects[o].name, name) == 0)
+            return all->objects[o].start;
+    for (size_t i = 0; i < all->n_steps; i++) {
+        const struct dependency_step *step = &all->steps[i];
+        bool begins = step->operation == OPERATION_BOUND || step->operation == OPERATION_PERMIT;
+        if (begins && strcmp(all->objects[step->operand].name, name) == 0)
+            return step->amount;
+    }
+    return 0;
+}
+
+static void add_limits(struct candidates *found, const struct dependencies *all, double run_ns) {
+    static const enum scale_of kinds[] = {SET_CAPACITY, SET_PERMITS};
+    struct map seen = MAP_EMPTY; /* room in a queue may be called either */
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n;
+        const char **names = scale_names(all, kinds[k], &n);
+        for (size_t i = 0; i < n; i++) {
+            double limit = limit_of(all, names[i]);
+            uint64_t key = map_mix_text(1, names[i]);
+            if (limit < 1 || map_get(&seen, key, 0))
+                continue;
+            map_put(&seen, key, 1);
+            find(found, kinds[k], names[i], limit)->total_ns = run_ns;
+        }
+        free(names);
+    }
+    map_free(&seen);
+}
+
+/* ---- all of them ---- */
+
+struct candidate *critical_path_candidates(const struct critical_path *path,
+                                           const struct dependencies *all, size_t *n) {
+    double run_ns = path->checks.traced_ns;
+    struct candidates found = {.seen = MAP_EMPTY};
+    add_functions(&found, all);
+    add_locks(&found, all, path);
+    add_limits(&found, all, run_ns);
+    map_free(&found.seen);
+    *n = 0;
+    for (size_t i = 0; i < found.count; i++)
+        if (found.items[i].total_ns >= MATTERS * run_ns)
+            found.items[(*n)++] = found.items[i];
+    found.count = *n;
+    if (all->cores > 0)
+        *VECTOR_ADD(&found) = (struct candidate){
+            .is_cores = true, .name = "cores", .limit = all->cores, .total_ns = run_ns};
+    *n = found.count;
+    return found.items;
+}
