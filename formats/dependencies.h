@@ -123,6 +123,7 @@ struct dependency_thread {
 };
 
 struct dependencies {
+    uint32_t version; /* of the file that was read; 0: of none */
     /* Which trace they are of. */
     uint64_t start_real_ns, records;
     uint64_t run_ns;
