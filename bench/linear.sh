@@ -11,32 +11,13 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=linear-traces.sh
+. "$(dirname "$0")/linear-traces.sh"
 
 rounds=${ROUNDS:-5}
-kept=$work/linear
-probed_items=10000 # to see how many records they make
 time_limit=2
 memory_limit=1.5
 shown=0.02 # of a build's time, for a pass to be shown
-
-# Records of all threads in a trace: records_in FOLDER.
-records_in() { sed -n 's/.*traced .*: \([0-9]*\) records of .*/\1/p' "$1.log"; }
-
-# record ITEMS FOLDER
-record() {
-    "$persik" trace --no-block-io --no-evictions --plain-runs 0 -o "$2" -- "$kept/linear" "$1" >/dev/null 2>"$2.log" ||
-        fail "no recording: see $2.log"
-}
-
-# A trace of about so many millions of records.
-prepare() {
-    local folder=$kept/$1 items
-    [ ! -s "$folder/trace.persik" ] || return 0
-    record "$probed_items" "$kept/probed"
-    items=$(number %d "$1 * 1e6 / $(records_in "$kept/probed") * $probed_items")
-    say "recording $items items, for $1 million records"
-    record "$items" "$folder"
-}
 
 # One build: "CPU_S WALL_S KIB" to COSTS, "PASS MS" lines to PASSES: build FOLDER COSTS PASSES.
 build() {
@@ -58,11 +39,9 @@ in_words() { awk -v format="$1" '{ printf format " (" format " .. " format ")", 
 need_persik
 [ -x /usr/bin/time ] || fail "no /usr/bin/time: install the package time"
 [ $# -gt 0 ] || set -- 1 5 20
-mkdir -p "$kept"
-${CC:-gcc} -std=gnu17 -g -O2 "$root/bench/linear.c" -o "$kept/linear" -lpthread
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for millions; do prepare "$millions"; done
+prepare_all "$@"
 for ((round = 1; round <= rounds; round++)); do
     for millions; do
         say "round $round: $millions million"

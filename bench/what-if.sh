@@ -458,7 +458,9 @@ identity_of() { # NAME FOLDER
 import json, sys
 checks = json.load(sys.stdin)["checks"]
 error = lambda key: "" if checks[key] is None else f"{100 * (checks[key] / checks[sys.argv[2]] - 1):+.2f}"
-print(sys.argv[1], f"{checks[sys.argv[2]] / 1e6:.1f}", error("as_recorded_ns"), error("rescheduled_ns"), sep=",")
+print(sys.argv[1], f"{checks[sys.argv[2]] / 1e6:.1f}", error("as_recorded_ns"), error("rescheduled_ns"),
+      *(round(checks[key] or 0, 6) for key in ("blocked_ns", "explained_share", "waking_thread_alone_share")),
+      checks["links_told"] or 0, checks["links_confirmed"] or 0, sep=",")
 ' "$1" traced_ns || echo "$1,no path"
 }
 
@@ -488,12 +490,21 @@ identity() {
     } | tee "$scratch/identity.csv"
     python3 - "$scratch/identity.csv" <<'PYTHON'
 import csv, sys
-rows = [row for row in csv.reader(open(sys.argv[1])) if len(row) == 4 and row[3]]
+rows = [row for row in csv.reader(open(sys.argv[1])) if len(row) == 9 and row[3]]
 for column, name in ((2, "as recorded"), (3, "rescheduled")):
     errors = sorted(abs(float(row[column])) for row in rows)
     if errors:
         print(f"{name}: {len(errors)} recordings, median {errors[len(errors) // 2]:.2f} %, "
-              f"of ten nine within {errors[int(len(errors) * 0.9)]:.2f} %, worst {errors[-1]:.2f} %")
+              f"of ten nine within {errors[int(len(errors) * 0.9)]:.2f} %, within 6 % {sum(e <= 6 for e in errors)}, "
+              f"worst {errors[-1]:.2f} %")
+known = [row for row in rows if int(row[7]) > 0]  # the kernel's wake-ups were recorded
+if known:
+    waited, explained, alone = (sum(float(row[4]) * share(row) for row in known) for share in
+                                (lambda row: 1, lambda row: float(row[5]), lambda row: float(row[6])))
+    told, confirmed = (sum(int(row[i]) for row in known) for i in (7, 8))
+    print(f"{len(known)} recordings with wake-ups: {100 * explained / waited:.2f} % of the waiting explained, "
+          f"{100 * alone / waited:.2f} % by the waking thread alone; the kernel confirms {confirmed} of {told} links")
+    print("less than 99 % explained:", *(row[0] for row in known if float(row[5]) < 0.99))
 PYTHON
 }
 

@@ -228,7 +228,35 @@ static void name_parts(struct critical_path *found, const struct dependencies *a
     }
 }
 
-struct critical_path *critical_path_find(const struct dependencies *all, struct error *error) {
+/* Are there counters by which waits are replayed? */
+static bool has_pools(const struct dependencies *all) {
+    for (size_t o = 0; o < all->n_objects; o++)
+        if (all->objects[o].is_pool)
+            return true;
+    return false;
+}
+
+static double replay_unchanged(const struct dependencies *all, bool without_pools) {
+    const struct replay_change nothing = {.weight = longest_path_as_it_lasted,
+                                          .without_pools = without_pools};
+    struct replayed again = replay(all, &nothing);
+    replayed_free(&again);
+    return again.end_ns;
+}
+
+/* How long the unchanged run takes. Counters are a conclusion: where it does not come out with
+ * them, and does better without, they are not believed. */
+static double reschedule_unchanged(struct dependencies *all, double traced_ns) {
+    double with_ns = replay_unchanged(all, false);
+    all->are_pools_off = false;
+    if (fabs(with_ns - traced_ns) <= CRITICAL_PATH_SURE * traced_ns || !has_pools(all))
+        return with_ns;
+    double without_ns = replay_unchanged(all, true);
+    all->are_pools_off = fabs(without_ns - traced_ns) < fabs(with_ns - traced_ns);
+    return all->are_pools_off ? without_ns : with_ns;
+}
+
+struct critical_path *critical_path_find(struct dependencies *all, struct error *error) {
     if (all->n_steps == 0) {
         error_set(error, "the recording holds no steps of any thread: record the program again");
         return NULL;
@@ -246,12 +274,8 @@ struct critical_path *critical_path_find(const struct dependencies *all, struct 
     walk_back(found, &rows, &path);
     check_waits(&found->checks, &path);
     found->checks.rescheduled_ns = NAN;
-    if (all->has_operations) {
-        const struct replay_change nothing = {.weight = longest_path_as_it_lasted};
-        struct replayed again = replay(all, &nothing);
-        found->checks.rescheduled_ns = again.end_ns;
-        replayed_free(&again);
-    }
+    if (all->has_operations)
+        found->checks.rescheduled_ns = reschedule_unchanged(all, found->checks.traced_ns);
     finish_rows(&rows, found);
     name_what_is_missing(found);
     free(slack_ns);

@@ -245,7 +245,8 @@ static void link_operations(struct recorded_costs *recorded) {
     uint32_t *last = memory_alloc(all->n_objects, sizeof *last);
     struct map roles = MAP_EMPTY; /* of a thread with an object: 1 takes, 2 gives */
     for (size_t o = 0; o < all->n_objects; o++) {
-        recorded->objects[o] = (struct recorded_object){NONE, false, true};
+        recorded->objects[o] =
+            (struct recorded_object){.first_taking = NONE, .is_shared_out = true};
         last[o] = NONE;
     }
     for (uint32_t i = 0; i < all->n_steps; i++) {
@@ -255,6 +256,10 @@ static void link_operations(struct recorded_costs *recorded) {
             continue;
         struct recorded_object *object = &recorded->objects[step->operand];
         object->keeps_order |= step->operation == OPERATION_WAIT;
+        object->is_signalled |= step->operation == OPERATION_SIGNAL;
+        object->is_explained |= step->operation == OPERATION_PAUSE;
+        if (takes_from_pool(all, step) && step->object != NONE)
+            recorded->objects[step->object].is_explained = true;
         if (step->operation == OPERATION_TAKE || step->operation == OPERATION_GIVE) {
             uint64_t key = (uint64_t)step->operand << 32 | step->thread;
             int role = map_get(&roles, key, 0) | (step->operation == OPERATION_TAKE ? 1 : 2);
@@ -267,6 +272,10 @@ static void link_operations(struct recorded_costs *recorded) {
                                                      : &recorded->next_taking[last[step->operand]];
         *link = last[step->operand] = i;
     }
+    /* Who signals means that others may wait. Why, nothing tells where nobody did. */
+    for (size_t o = 0; o < all->n_objects; o++)
+        recorded->objects[o].keeps_order |=
+            recorded->objects[o].is_signalled && !recorded->objects[o].is_explained;
     map_free(&roles);
     free(last);
 }

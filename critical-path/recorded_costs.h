@@ -23,7 +23,9 @@ struct taking_call {
 
 struct recorded_object {
     uint32_t first_taking; /* step; DEPENDENCIES_NONE: nobody takes it */
-    bool keeps_order;      /* a mutex under which threads wait for conditions */
+    bool keeps_order;      /* a mutex under which threads wait for conditions, or would */
+    bool is_signalled;     /* a mutex under which conditions are signalled */
+    bool is_explained;     /* pools tell of waits under it */
     bool is_shared_out;    /* who takes never gives: what is taken is work */
 };
 

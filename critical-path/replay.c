@@ -92,7 +92,7 @@ static void wake_for_pool(struct replay_state *replay, uint32_t pool) {
 /* What the step's operation does to others. */
 static void operate(struct replay_state *replay, struct runner *runner, uint32_t step) {
     const struct dependency_step *is = step_at(replay, step);
-    if (is->operation == OPERATION_NONE)
+    if (is->operation == OPERATION_NONE || is->operation == OPERATION_SIGNAL)
         return;
     struct runner *woken = replay_objects_give(replay, runner, step);
     if (!replay->all->objects[is->operand].is_pool)
@@ -358,6 +358,25 @@ static void begin_runner(struct replay_state *replay, uint32_t thread, uint64_t 
     sleep_until_step(replay, runner, cause);
 }
 
+/* The same run, in which nothing tells what threads wait for under a mutex. */
+static struct dependencies without_pools(const struct dependencies *all) {
+    struct dependencies plain = *all;
+    plain.steps = memory_alloc(all->n_steps, sizeof *plain.steps);
+    for (size_t i = 0; i < all->n_steps; i++) {
+        struct dependency_step *step = &plain.steps[i];
+        *step = all->steps[i];
+        if (step->operation == OPERATION_PAUSE)
+            step->operation = OPERATION_WAIT;
+        else if (step->operation == OPERATION_RESUME)
+            step->operation = OPERATION_LOCK;
+        else if (step->operation != OPERATION_NONE && all->objects[step->operand].is_pool) {
+            step->operation = OPERATION_NONE;
+            step->operand = step->limit = NONE;
+        }
+    }
+    return plain;
+}
+
 static struct replay_state begin(const struct dependencies *all, const struct replay_change *change,
                                  struct replayed *out) {
     struct replay_state replay = {
@@ -393,7 +412,8 @@ static void end(struct replay_state *replay) {
     free(replay->running);
 }
 
-struct replayed replay(const struct dependencies *all, const struct replay_change *change) {
+static struct replayed replay_steps(const struct dependencies *all,
+                                    const struct replay_change *change) {
     struct replayed out = {.waited_ns = memory_alloc(all->n_objects + 1, sizeof(double))};
     struct replay_state replay = begin(all, change, &out);
     uint64_t start_ns = longest_path_start(all);
@@ -410,6 +430,15 @@ struct replayed replay(const struct dependencies *all, const struct replay_chang
     }
     out.end_ns = replay.now_ns;
     end(&replay);
+    return out;
+}
+
+struct replayed replay(const struct dependencies *all, const struct replay_change *change) {
+    if (!change->without_pools)
+        return replay_steps(all, change);
+    struct dependencies plain = without_pools(all);
+    struct replayed out = replay_steps(&plain, change);
+    free(plain.steps);
     return out;
 }
 

@@ -11,6 +11,7 @@ struct replay_change {
     int cores;            /* 0: as many as in the run */
     const double *limits; /* per object: permits at first, or room in it; NAN: as in the run. NULL:
                            * all are */
+    bool without_pools;   /* a mutex under which threads wait for conditions keeps its order */
 };
 
 #endif

@@ -286,7 +286,8 @@ static void reschedule(struct what_if *what_if, const struct longest_path *path,
     what_if->rescheduled_ns = NAN;
     if (!all->has_operations)
         return;
-    const struct replay_change change = {changed, changes, cores, limits};
+    const struct replay_change change = {changed, changes, cores, limits,
+                                         all->are_pools_off && !limits};
     struct replayed replayed = replay(all, &change);
     what_if->rescheduled_ns = replayed.end_ns;
     what_if->taken = replayed.taken;

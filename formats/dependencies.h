@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-#define DEPENDENCIES_VERSION 3
+#define DEPENDENCIES_VERSION 4
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 
@@ -73,6 +73,7 @@ enum step_operation {
     OPERATION_CLOSE,  /* from now on nobody waits for it any more */
     OPERATION_PAUSE,  /* gives the operand back to wait for a condition that pools stand for */
     OPERATION_RESUME, /* has it back */
+    OPERATION_SIGNAL, /* signals a condition while it holds the operand: others may wait under it */
     OPERATIONS
 };
 
@@ -122,6 +123,7 @@ struct dependency_thread {
 };
 
 struct dependencies {
+    uint32_t version; /* of the file that was read; 0: of none */
     /* Which trace they are of. */
     uint64_t start_real_ns, records;
     uint64_t run_ns;
@@ -130,6 +132,8 @@ struct dependencies {
     bool has_operations;        /* the steps say what threads do to locks, semaphores, queues */
     double tick_ns;             /* period of the kernel's timer tick; 0: not known */
     uint64_t lost;              /* records and events that the trace lacks */
+    bool are_pools_off;         /* not in the file: critical_path_find() found that the run does
+                                 * not come out with what they tell */
     size_t n_steps, n_places, n_objects, n_threads;
     struct dependency_step *steps;
     struct dependency_place *places;

@@ -235,6 +235,7 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
                          "it, or " AGAIN,
                          reader->input.path, head->version, DEPENDENCIES_VERSION);
     uint64_t rest = reader->input.size - sizeof *head;
+    reader->all->version = head->version;
     reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
     size_t step =
         reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;

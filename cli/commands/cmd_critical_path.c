@@ -269,7 +269,7 @@ static void print_path(const struct path_options *options, const struct critical
     }
 }
 
-static int answer(const struct path_options *options, const struct dependencies *all,
+static int answer(const struct path_options *options, struct dependencies *all,
                   struct error *error) {
     struct critical_path *path = critical_path_find(all, error);
     int status = path ? 0 : -1;

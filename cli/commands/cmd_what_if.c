@@ -182,8 +182,7 @@ static void print_answer(const struct what_if_options *options, const struct ans
     table_free(table);
 }
 
-static int answer(struct what_if_options *options, const struct dependencies *all,
-                  struct error *error) {
+static int answer(struct what_if_options *options, struct dependencies *all, struct error *error) {
     struct critical_path *path = critical_path_find(all, error);
     if (!path)
         return -1;

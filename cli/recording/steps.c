@@ -51,6 +51,11 @@ static int check_trace(const char *directory, const char *path, const struct dep
                                path);
 }
 
+/* Made by an older persik, which saw less in the trace that lies beside it. */
+static bool is_outdated(const char *directory, const struct dependencies *all) {
+    return all->version < DEPENDENCIES_VERSION && workspace_has(directory, WORKSPACE_TRACE);
+}
+
 int steps_open(const char *directory, struct steps *steps, struct error *error) {
     *steps = (struct steps){0};
     if (!workspace_has(directory, WORKSPACE_STEPS))
@@ -59,11 +64,11 @@ int steps_open(const char *directory, struct steps *steps, struct error *error) 
     steps->all = dependencies_load(path, error);
     int status = steps->all ? check_trace(directory, path, steps->all, error) : -1;
     free(path);
-    if (status != 0) {
-        dependencies_free(steps->all);
-        steps->all = NULL;
-    }
-    return status;
+    if (status == 0 && !is_outdated(directory, steps->all))
+        return 0;
+    dependencies_free(steps->all);
+    steps->all = NULL;
+    return status == 0 ? make(directory, steps, error) : status;
 }
 
 void steps_close(const char *directory, struct steps *steps) {

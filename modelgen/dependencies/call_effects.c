@@ -257,6 +257,10 @@ void call_effects_begin(struct run_state *run, uint32_t thread, const struct tra
     }
 }
 
+static bool signals(const struct trace_record *record) {
+    return trace_op(record) == OP_SIGNAL || trace_op(record) == OP_BROADCAST;
+}
+
 void call_effects_tell(const struct run_state *run, uint32_t thread,
                        const struct trace_record *record, bool returns,
                        struct dependency_step *step) {
@@ -273,6 +277,11 @@ void call_effects_tell(const struct run_state *run, uint32_t thread,
                     : is->is_paused                ? OPERATION_PAUSE
                     : returns                      ? OPERATION_LOCK
                                                    : OPERATION_WAIT;
+    } else if (object && signals(record)) {
+        if (!returns && is->n_held > 0) {
+            step->operand = is->held[is->n_held - 1];
+            operation = OPERATION_SIGNAL;
+        }
     } else if (object && succeeded(record)) {
         operation = is_done ? taking(record, object) : OPERATION_NONE;
         if (operation == OPERATION_NONE && !returns)

@@ -77,6 +77,43 @@ static struct dependencies *two_threads(void) {
     return all;
 }
 
+static void operate(struct dependency_step *step, enum step_operation operation) {
+    step->operation = operation;
+    step->operand = LOCK;
+}
+
+/* MAIN locks for 100 every 100. Twice WORKER comes while it does; waking it takes MAIN 10, and 50
+ * more before it locks again. */
+static struct dependencies *some_wakings(void) {
+    enum { ROUNDS = 6 };
+    struct dependencies *all = new_run();
+    uint64_t now_ns = 0;
+    all->has_operations = true;
+    all->steps = memory_resize(all->steps, 8 * ROUNDS, sizeof *all->steps);
+    for (int round = 0; round < ROUNDS; round++) {
+        bool wakes = round == 2 || round == 4;
+        operate(add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100), OPERATION_LOCK);
+        if (wakes)
+            add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 50);
+        operate(add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100), OPERATION_UNLOCK);
+        if (!wakes)
+            continue;
+        add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 10);
+        struct dependency_step *wait = add(all, WORKER, IN_WORK, STEP_BLOCKED, now_ns);
+        wait->cause = (uint32_t)all->n_steps - 2;
+        wait->cause_kind = LINK_LOCK;
+        wait->object = LOCK;
+        wait->in_call = 1;
+        struct dependency_step *locks = add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 1);
+        locks->in_call = 1;
+        operate(locks, OPERATION_LOCK);
+        operate(add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 2), OPERATION_UNLOCK);
+        now_ns += 50;
+    }
+    all->run_ns = now_ns;
+    return all;
+}
+
 static double predict(const struct dependencies *all, enum scale_of of, const char *name,
                       double factor) {
     struct scale scale = {.of = of, .name = name, .factor = factor};
@@ -200,6 +237,19 @@ static void what_is_saved_is_loaded(void **state) {
     dependencies_free(all);
 }
 
+static void who_wakes_nobody_does_not_pay_for_it(void **state) {
+    (void)state;
+    struct dependencies *all = some_wakings();
+    struct scale unchanged = {SCALE_COMPUTING, "work", 1, 0},
+                 gone = {SCALE_COMPUTING, "work", 0, 0};
+    double traced_ns = (double)all->run_ns;
+    double unchanged_ns = critical_path_predict(all, &unchanged, 1, 0).rescheduled_ns;
+    double changed_ns = critical_path_predict(all, &gone, 1, 0).rescheduled_ns;
+    assert_true(fabs(unchanged_ns - traced_ns) <= 1);
+    assert_true(fabs(changed_ns - (traced_ns - 2 * (10 + 50))) <= 1);
+    dependencies_free(all);
+}
+
 static void a_step_that_depends_on_a_later_one_is_refused(void **state) {
     (void)state;
     struct dependencies *all = two_threads();
@@ -259,7 +309,7 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 4");
+    assert_refused("format version 5");
     dependencies_free(all);
 }
 
@@ -377,6 +427,7 @@ int main(void) {
         cmocka_unit_test(what_takes_time_is_a_candidate),
         cmocka_unit_test(what_takes_next_to_nothing_is_no_candidate),
         cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(who_wakes_nobody_does_not_pay_for_it),
         cmocka_unit_test(a_step_that_depends_on_a_later_one_is_refused),
         cmocka_unit_test(indices_are_checked),
         cmocka_unit_test(every_cut_is_noticed),
