@@ -2,7 +2,9 @@
 # How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a
 # middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/real-servers.sh [NAME...]      (default: memcached apache)
+# usage: bench/real-servers.sh [--kept] [NAME...]      (default: memcached apache)
+#
+#   --kept       run nothing: models and predictions are made anew, of what is recorded and measured already
 #
 #   memcached    a request asks for 2,000 keys that are not there; the threads are event loops
 #   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
@@ -161,8 +163,14 @@ summary() {
 }
 
 need_persik
+only_kept=
+if [ "${1:-}" = --kept ]; then
+    only_kept=1
+    shift
+fi
 [ $# -gt 0 ] || set -- memcached apache
 for name; do
+    [ -z "$only_kept" ] || continue
     say "$name"
     declare -F "${name}_begin" >/dev/null || fail "no server '$name'"
     "${name}_begin"

@@ -45,6 +45,7 @@ struct peg_node_values {
 struct peg_builder {
     const struct peg_input *in;
     struct model *model;
+    double record_ns; /* what the probes took for one */
     int **node_of; /* per thread and step */
     struct {
         struct peg_node_values *items;
