@@ -10,9 +10,13 @@
 #   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
 #                its own; the threads are workers
 #
+#   unbound, lighttpd    as bench/served.sh says
+#
 # memcached is built from Debian's source package, Apache is Debian's binary package apache2-bin, which must be there.
-# Response times are the client's; the model's are the server's: what connecting and the way take, some 0.1 ms, is not in
-# them. With one core the server has the first, the client the second one; with two both have both, and the client's
+# Response times are the client's; the model's are the server's. What lies between, until the load has sent what is due
+# and until it is awake for the answer, takes no part of the server. The recorded run tells how long it is on average:
+# the mean that its client measured, less the one that its trace has. That is added to what is predicted. Where the
+# trace does not tell (the probes have much of the time), nothing is. With one core the server has the first, the client the second one; with two both have both, and the client's
 # share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
 # throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
@@ -41,13 +45,17 @@ trap 'rm -rf "$scratch"' EXIT
 # pinned CORES CORE: what pins a command to that core where there is one for each side.
 pinned() { [ "$1" != 1 ] || echo "taskset -c $2"; }
 
+# The load leaves what its client measured in NAME/client-TIME, for each run.
 record() {
-    local load
+    local load result
     [ ! -s "$kept/$1/recording/trace.persik" ] || return 0
     mkdir -p "$kept/$1"
     "$1_server" 2
     "$1_load"
+    rm -f "$kept/$1"/client-*
+    printf -v result '%q' "$kept/$1/client-"
     printf -v load '%q ' taskset -c 1 "$persik" load -q --rate "$("$1_recorded")/s" --duration 5s "${asks[@]}"
+    load="PERSIK_LOAD_RESULT=$result\$(date +%s) $load"
     taskset -c 0 "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
         "${server[@]}" >&2 || fail "$1 was not recorded"
 }
@@ -73,7 +81,9 @@ run() {
 
 configurations() {
     local t c r
-    for t in "${threads[@]}"; do
+    local numbers=("${threads[@]}")
+    ! declare -F "$1_threads" >/dev/null || read -ra numbers <<<"$("$1_threads")"
+    for t in "${numbers[@]}"; do
         for c in "${cores[@]}"; do
             for r in $("$1_rates" "$c"); do echo "$t $c $r"; done
         done
@@ -106,11 +116,27 @@ asked_rate() {
     awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
 }
 
+# way NAME: how long the way of requests to the server and of the answers back is, in ms, on average; 0: not known. Of
+# the runs of a recording the second one is the traced one.
+way() {
+    local client server
+    client=$(find "$kept/$1" -name 'client-*' | sort | sed -n 2p)
+    server=$(jq '[.checks[] | select(.what == "mean response (ms)") | .measured][0] // 0' "$kept/$1/recording/model.json")
+    if [ -n "$client" ] && [ "$server" != 0 ]; then
+        jq --argjson server "$server" '[.response_ns.mean / 1e6 - $server, 0] | max' "$client"
+    else
+        echo 0
+    fi
+}
+
 # predicted NAME THREADS CORES RATE: three numbers, or "- - -": no figures, for a reason that stands on standard error.
 predicted() {
-    "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
-        jq -r '.configurations[0] | if .throughput_hz then
-            "\(.throughput_hz) \(.response_ns // 0 | . / 1e6) \(.response_p95_ns // 0 | . / 1e6)" else "- - -" end' ||
+    local follows=(--threads "$2")
+    ! declare -F "$1_threads" >/dev/null || follows=()
+    "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" --format json |
+        jq -r --argjson way "$(way "$1")" '.configurations[0] | if .throughput_hz then
+            "\(.throughput_hz) \((.response_ns // 0) / 1e6 + $way) \((.response_p95_ns // 0) / 1e6 + $way)"
+            else "- - -" end' ||
         echo "- - -"
 }
 
@@ -129,7 +155,7 @@ compare() {
             function error_of(i) { return $(8 + i) == "-" || $(5 + i) == "-" ? "-" : 100 * ($(8 + i) / $(5 + i) - 1) }
             function cell(i) {
                 if (i > 0 && is_near) return sprintf("%8s %8s %6s", "", "", "")
-                if (error_of(i) == "-") return sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
+                if (error_of(i) == "-") return sprintf("%8.2f %8s %6s", $(5 + i), $(8 + i), "-")
                 return sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
             }
             {
@@ -182,6 +208,7 @@ echo "$(machine); medians of $runs runs of $seconds s"
 echo "name      threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    % client"
 for name; do
     "$persik" build-model -q -i "$kept/$name/recording" >&2
+    LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$name" "$(way "$name")"
     compare "$name"
 done
 for name; do summary "$name"; done

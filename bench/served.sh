@@ -3,7 +3,8 @@
 #
 # NAME_begin makes what the server needs; status 77: it is not there. NAME_server THREADS sets `server`, its command;
 # NAME_load sets `asks`, the further arguments of `persik load`. NAME_rates CORES prints the rates at which it is
-# measured, the highest of which is beyond saturation; NAME_recorded the one that is recorded.
+# measured, the highest of which is beyond saturation; NAME_recorded the one that is recorded. NAME_threads, if it is
+# there: the server has so many, whatever THREADS is.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by the sourcing script
 # shellcheck disable=SC2034 # for the sourcing script
@@ -120,5 +121,6 @@ ssi.extension = ( \".shtml\" )" >"$scratch/lighttpd.conf"
 }
 lighttpd_server() { server=(/usr/sbin/lighttpd -D -f "$scratch/lighttpd.conf"); }
 lighttpd_load() { asks=(--connections 32 "http://127.0.0.1:$port/page.shtml"); }
+lighttpd_threads() { echo 1; }
 lighttpd_recorded() { echo 2000; }
 lighttpd_rates() { [ "$1" = 1 ] && echo 1000 2500 5000 16000 || echo 1000 2500 5000 16000; }
