@@ -10,7 +10,7 @@
 #   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
 #                its own; the threads are workers
 #
-#   unbound, lighttpd    as bench/served.sh says
+#   unbound, lighttpd, tornado    as bench/served.sh says
 #
 # memcached is built from Debian's source package, Apache is Debian's binary package apache2-bin, which must be there.
 # Response times are the client's; the model's are the server's. What lies between, until the load has sent what is due
@@ -211,4 +211,7 @@ for name; do
     LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$name" "$(way "$name")"
     compare "$name"
 done
-for name; do summary "$name"; done
+for name; do
+    summary "$name"
+    ! declare -F "${name}_beside" >/dev/null || "${name}_beside"
+done

@@ -12,10 +12,13 @@
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/events/probe_cost.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/evidence.h"
 
-/* Runs that differ by more than this do not do the same work. */
+/* Runs that differ by more than this do not do the same work; unless the probes, with what they do
+ * to get ready, have much of the CPU time. */
 #define LOWEST_FACTOR  0.5
 #define HIGHEST_FACTOR 2.0
+#define LOWEST_PROBED  0.1
 
 /* CPU time of the threads in the traced run, what of it the probes took, and what is no part of
  * their demands. */
@@ -48,8 +51,7 @@ static struct traced_cpu measure_cpu(const struct trace *trace,
         cpu.cold_ns += warm_ns - left_ns;
         cpu.lost_ns += attached_ns - left_ns;
         thread_states_free(&timeline);
-        cpu.probes_ns +=
-            all_ns - attached_ns + record_ns * (double)trace->threads[t].n_records;
+        cpu.probes_ns += all_ns - attached_ns + record_ns * (double)trace->threads[t].n_records;
     }
     free(attaching.items);
     free(interrupts.items);
@@ -100,7 +102,8 @@ struct demand_calibration demand_calibration_find(const struct trace *trace,
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
     double range = factors[n - 1] - factors[0];
     free(factors);
-    return median < LOWEST_FACTOR || median > HIGHEST_FACTOR
+    bool is_probed = cpu.probes_ns > evidence.probed_share * cpu.all_ns;
+    return median < (is_probed ? LOWEST_PROBED : LOWEST_FACTOR) || median > HIGHEST_FACTOR
                ? (struct demand_calibration){.factor = 1}
                : (struct demand_calibration){true, median, range / median};
 }

@@ -429,9 +429,8 @@ static void write_nodes(struct peg_builder *builder) {
 }
 
 void peg_build(const struct peg_input *input, struct model *model) {
-    struct peg_builder builder = {.in = input,
-                                  .model = model,
-                                  .record_ns = probe_cost_find(input->trace).record_ns};
+    struct peg_builder builder = {
+        .in = input, .model = model, .record_ns = probe_cost_find(input->trace).record_ns};
     peg_builder_number_nodes(&builder);
     single_sections_find_nodes(&builder);
     while (model->n_nodes < input->max_nodes && state_splitting_split(&builder))
