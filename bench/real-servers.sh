@@ -14,9 +14,10 @@
 #
 # memcached is built from Debian's source package, Apache is Debian's binary package apache2-bin, which must be there.
 # Response times are the client's; the model's are the server's. What lies between, until the load has sent what is due
-# and until it is awake for the answer, takes no part of the server. The recorded run tells how long it is on average:
-# the mean that its client measured, less the one that its trace has. That is added to what is predicted. Where the
-# trace does not tell (the probes have much of the time), nothing is. With one core the server has the first, the client the second one; with two both have both, and the client's
+# and until it is awake for the answer, takes no part of the server. The recorded run tells how long it is: the median
+# that its client measured, less the one that its own model has of that run. (Means would have every moment in it in which
+# the client or all stood still.) That is added to what is predicted. Where the trace does not tell (the probes have much
+# of the time), nothing is. With one core the server has the first, the client the second one; with two both have both, and the client's
 # share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
 # throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
@@ -116,25 +117,28 @@ asked_rate() {
     awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
 }
 
-# way NAME: how long the way of requests to the server and of the answers back is, in ms, on average; 0: not known. Of
-# the runs of a recording the second one is the traced one.
+# way NAME: how long the way of requests to the server and of the answers back is, in ms; 0: not known. Of the runs of a
+# recording the second one is the traced one.
 way() {
-    local client server
+    local client rate server
     client=$(find "$kept/$1" -name 'client-*' | sort | sed -n 2p)
-    server=$(jq '[.checks[] | select(.what == "mean response (ms)") | .measured][0] // 0' "$kept/$1/recording/model.json")
-    if [ -n "$client" ] && [ "$server" != 0 ]; then
-        jq --argjson server "$server" '[.response_ns.mean / 1e6 - $server, 0] | max' "$client"
-    else
+    if [ -z "$client" ] || ! jq -e '.checks[] | select(.what == "mean response (ms)")' \
+        "$kept/$1/recording/model.json" >/dev/null; then
         echo 0
+        return
     fi
+    rate=$(jq '.checks[] | select(.what == "throughput (1/s)") | .measured' "$kept/$1/recording/model.json")
+    server=$("$persik" predict -q -i "$kept/$1/recording" --arrivals "$rate/s" --format json |
+        jq '.configurations[0].response_p50_ns // 0') || server=0
+    jq --argjson server "$server" 'if $server > 0 then [(.response_ns.p50 - $server) / 1e6, 0] | max else 0 end' "$client"
 }
 
-# predicted NAME THREADS CORES RATE: three numbers, or "- - -": no figures, for a reason that stands on standard error.
+# predicted NAME THREADS CORES RATE WAY: three numbers, or "- - -": no figures, for a reason that stands on standard error.
 predicted() {
     local follows=(--threads "$2")
     ! declare -F "$1_threads" >/dev/null || follows=()
     "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" --format json |
-        jq -r --argjson way "$(way "$1")" '.configurations[0] | if .throughput_hz then
+        jq -r --argjson way "$5" '.configurations[0] | if .throughput_hz then
             "\(.throughput_hz) \((.response_ns // 0) / 1e6 + $way) \((.response_p95_ns // 0) / 1e6 + $way)"
             else "- - -" end' ||
         echo "- - -"
@@ -142,13 +146,15 @@ predicted() {
 
 # Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
 compare() {
-    local t c r most asked saturation x mean p95 measured
+    local t c r most asked saturation x mean p95 measured way
+    way=$(way "$1")
+    LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$1" "$way"
     while read -r t c r; do
         most=$("$1_rates" "$c" | awk '{print $NF}')
         saturation=$(median "$1" "$t" "$c" "$most" 4)
         asked=$r
         [ "$r" = "$most" ] || asked=$(asked_rate "$1" "$r")
-        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" | tail -n 1)"
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" "$way" | tail -n 1)"
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
         echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7) $asked $saturation" |
             awk -v errors="$scratch/errors" '
@@ -208,7 +214,6 @@ echo "$(machine); medians of $runs runs of $seconds s"
 echo "name      threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    % client"
 for name; do
     "$persik" build-model -q -i "$kept/$name/recording" >&2
-    LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$name" "$(way "$name")"
     compare "$name"
 done
 for name; do
