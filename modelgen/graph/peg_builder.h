@@ -46,7 +46,7 @@ struct peg_builder {
     const struct peg_input *in;
     struct model *model;
     double record_ns; /* what the probes took for one */
-    int **node_of; /* per thread and step */
+    int **node_of;    /* per thread and step */
     struct {
         struct peg_node_values *items;
         size_t count, capacity;
