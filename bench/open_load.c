@@ -5,7 +5,7 @@
  * M/D/1: Pollaczek and Khinchine, and Franx 2001 (A simple solution for the M/D/c waiting time
  * distribution). M/H2/1: the transform of the response time has two poles.
  *
- * usage: open_load [seeds [utilisations [precision [threads]]]]
+ * usage: open_load [seeds [utilisations [precision [threads [systems [first seed]]]]]]
  * Exits 1 when a share of intervals is outside 93 to 97 %, by more than such a number of seeds may
  * be off by chance (three standard deviations of a binomial; none for 1000 seeds and more). */
 #include <math.h>
@@ -45,6 +45,7 @@ struct run {
     double precision;
     struct coverage mean, p99;
     double *events; /* by seed */
+    int first_seed;
 };
 
 static void count(struct coverage *coverage, int seed, struct estimate estimate) {
@@ -56,7 +57,8 @@ static void count(struct coverage *coverage, int seed, struct estimate estimate)
 static void run_seed(void *context, int seed, int worker) {
     (void)worker;
     struct run *run = context;
-    struct sim_config config = {.seed = (uint64_t)seed + 1, .precision = run->precision};
+    struct sim_config config = {.seed = (uint64_t)(run->first_seed + seed),
+                                .precision = run->precision};
     struct sim_result result;
     struct error error;
     if (sim_predict(run->model, &config, &result, &error) != 0) {
@@ -94,10 +96,10 @@ static bool is_honest(const struct coverage *coverage, int seeds) {
 }
 
 static bool measure(const struct system *system, double utilisation, int seeds, double precision,
-                    int threads) {
+                    int threads, int first_seed) {
     struct station station = {system->kind, system->servers, utilisation, MS};
     struct model *model = station_build(&station);
-    struct run run = {.model = model, .precision = precision};
+    struct run run = {.model = model, .precision = precision, .first_seed = first_seed};
     run.mean.exact = station_mean_ns(&station);
     run.p99.exact = station_quantile_ns(&station, 0.99);
     run.mean.half_width = memory_alloc((size_t)seeds, sizeof(double));
@@ -124,8 +126,11 @@ int main(int argc, char **argv) {
     char *list = memory_strdup(argc > 2 ? argv[2] : "0.5,0.8,0.9,0.95");
     double precision = argc > 3 ? strtod(argv[3], NULL) : 0;
     int threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 1;
-    if (seeds < 1 || threads < 1) {
-        fprintf(stderr, "usage: open_load [seeds [utilisations [precision [threads]]]]\n");
+    const char *wanted = argc > 5 ? argv[5] : "M/M/1,M/M/4,M/D/1,M/H2/1";
+    int first_seed = argc > 6 ? (int)strtol(argv[6], NULL, 10) : 1;
+    if (seeds < 1 || threads < 1 || first_seed < 1) {
+        fprintf(stderr, "usage: open_load [seeds [utilisations [precision [threads [systems "
+                        "[first seed]]]]]]\n");
         return 2;
     }
     printf("Of 95 %% intervals, a share of %.1f to %.1f %% is chance with %d seeds.\n",
@@ -135,7 +140,9 @@ int main(int argc, char **argv) {
     bool is_good = true;
     for (char *text = strtok(list, ","); text; text = strtok(NULL, ","))
         for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
-            is_good &= measure(&systems[i], strtod(text, NULL), seeds, precision, threads);
+            if (strstr(wanted, systems[i].name))
+                is_good &=
+                    measure(&systems[i], strtod(text, NULL), seeds, precision, threads, first_seed);
     free(list);
     return is_good ? 0 : 1;
 }

@@ -2,15 +2,22 @@
 # How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a
 # middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/real-servers.sh [NAME...]      (default: memcached apache)
+# usage: bench/real-servers.sh [--kept] [NAME...]      (default: memcached apache)
+#
+#   --kept       run nothing: models and predictions are made anew, of what is recorded and measured already
 #
 #   memcached    a request asks for 2,000 keys that are not there; the threads are event loops
 #   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
 #                its own; the threads are workers
 #
+#   unbound, lighttpd, tornado    as bench/served.sh says
+#
 # memcached is built from Debian's source package, Apache is Debian's binary package apache2-bin, which must be there.
-# Response times are the client's; the model's are the server's: what connecting and the way take, some 0.1 ms, is not in
-# them. With one core the server has the first, the client the second one; with two both have both, and the client's
+# Response times are the client's; the model's are the server's. What lies between, until the load has sent what is due
+# and until it is awake for the answer, takes no part of the server. The recorded run tells how long it is: the median
+# that its client measured, less the one that its own model has of that run. (Means would have every moment in it in which
+# the client or all stood still.) That is added to what is predicted. Where the trace does not tell (the probes have much
+# of the time), nothing is. With one core the server has the first, the client the second one; with two both have both, and the client's
 # share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
 # throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
@@ -39,13 +46,17 @@ trap 'rm -rf "$scratch"' EXIT
 # pinned CORES CORE: what pins a command to that core where there is one for each side.
 pinned() { [ "$1" != 1 ] || echo "taskset -c $2"; }
 
+# The load leaves what its client measured in NAME/client-TIME, for each run.
 record() {
-    local load
+    local load result
     [ ! -s "$kept/$1/recording/trace.persik" ] || return 0
     mkdir -p "$kept/$1"
     "$1_server" 2
     "$1_load"
+    rm -f "$kept/$1"/client-*
+    printf -v result '%q' "$kept/$1/client-"
     printf -v load '%q ' taskset -c 1 "$persik" load -q --rate "$("$1_recorded")/s" --duration 5s "${asks[@]}"
+    load="PERSIK_LOAD_RESULT=$result\$(date +%s) $load"
     taskset -c 0 "$persik" profile -q --no-evictions --plain-runs 1 -o "$kept/$1/recording" --load "$load" -- \
         "${server[@]}" >&2 || fail "$1 was not recorded"
 }
@@ -71,7 +82,9 @@ run() {
 
 configurations() {
     local t c r
-    for t in "${threads[@]}"; do
+    local numbers=("${threads[@]}")
+    ! declare -F "$1_threads" >/dev/null || read -ra numbers <<<"$("$1_threads")"
+    for t in "${numbers[@]}"; do
         for c in "${cores[@]}"; do
             for r in $("$1_rates" "$c"); do echo "$t $c $r"; done
         done
@@ -104,30 +117,51 @@ asked_rate() {
     awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
 }
 
-# predicted NAME THREADS CORES RATE: three numbers, or "- - -": no figures, for a reason that stands on standard error.
+# way NAME: how long the way of requests to the server and of the answers back is, in ms; 0: not known. Of the runs of a
+# recording the second one is the traced one.
+way() {
+    local client rate server
+    client=$(find "$kept/$1" -name 'client-*' | sort | sed -n 2p)
+    if [ -z "$client" ] || ! jq -e '.checks[] | select(.what == "mean response (ms)")' \
+        "$kept/$1/recording/model.json" >/dev/null; then
+        echo 0
+        return
+    fi
+    rate=$(jq '.checks[] | select(.what == "throughput (1/s)") | .measured' "$kept/$1/recording/model.json")
+    server=$("$persik" predict -q -i "$kept/$1/recording" --arrivals "$rate/s" --format json |
+        jq '.configurations[0].response_p50_ns // 0') || server=0
+    jq --argjson server "$server" 'if $server > 0 then [(.response_ns.p50 - $server) / 1e6, 0] | max else 0 end' "$client"
+}
+
+# predicted NAME THREADS CORES RATE WAY: three numbers, or "- - -": no figures, for a reason that stands on standard error.
 predicted() {
-    "$persik" predict -q -i "$kept/$1/recording" --threads "$2" --cores "$3" --arrivals "$4/s" --format json |
-        jq -r '.configurations[0] | if .throughput_hz then
-            "\(.throughput_hz) \(.response_ns // 0 | . / 1e6) \(.response_p95_ns // 0 | . / 1e6)" else "- - -" end' ||
+    local follows=(--threads "$2")
+    ! declare -F "$1_threads" >/dev/null || follows=()
+    "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" --format json |
+        jq -r --argjson way "$5" '.configurations[0] | if .throughput_hz then
+            "\(.throughput_hz) \((.response_ns // 0) / 1e6 + $way) \((.response_p95_ns // 0) / 1e6 + $way)"
+            else "- - -" end' ||
         echo "- - -"
 }
 
 # Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
 compare() {
-    local t c r most asked saturation x mean p95 measured
+    local t c r most asked saturation x mean p95 measured way
+    way=$(way "$1")
+    LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$1" "$way"
     while read -r t c r; do
         most=$("$1_rates" "$c" | awk '{print $NF}')
         saturation=$(median "$1" "$t" "$c" "$most" 4)
         asked=$r
         [ "$r" = "$most" ] || asked=$(asked_rate "$1" "$r")
-        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" | tail -n 1)"
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" "$way" | tail -n 1)"
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
         echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7) $asked $saturation" |
             awk -v errors="$scratch/errors" '
             function error_of(i) { return $(8 + i) == "-" || $(5 + i) == "-" ? "-" : 100 * ($(8 + i) / $(5 + i) - 1) }
             function cell(i) {
                 if (i > 0 && is_near) return sprintf("%8s %8s %6s", "", "", "")
-                if (error_of(i) == "-") return sprintf("%8s %8s %6s", $(5 + i), $(8 + i), "-")
+                if (error_of(i) == "-") return sprintf("%8.2f %8s %6s", $(5 + i), $(8 + i), "-")
                 return sprintf(i ? "%8.2f %8.2f %+6.1f" : "%8.1f %8.1f %+6.1f", $(5 + i), $(8 + i), error_of(i))
             }
             {
@@ -161,8 +195,14 @@ summary() {
 }
 
 need_persik
+only_kept=
+if [ "${1:-}" = --kept ]; then
+    only_kept=1
+    shift
+fi
 [ $# -gt 0 ] || set -- memcached apache
 for name; do
+    [ -z "$only_kept" ] || continue
     say "$name"
     declare -F "${name}_begin" >/dev/null || fail "no server '$name'"
     "${name}_begin"
@@ -176,4 +216,7 @@ for name; do
     "$persik" build-model -q -i "$kept/$name/recording" >&2
     compare "$name"
 done
-for name; do summary "$name"; done
+for name; do
+    summary "$name"
+    ! declare -F "${name}_beside" >/dev/null || "${name}_beside"
+done

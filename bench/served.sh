@@ -3,7 +3,8 @@
 #
 # NAME_begin makes what the server needs; status 77: it is not there. NAME_server THREADS sets `server`, its command;
 # NAME_load sets `asks`, the further arguments of `persik load`. NAME_rates CORES prints the rates at which it is
-# measured, the highest of which is beyond saturation; NAME_recorded the one that is recorded.
+# measured, the highest of which is beyond saturation; NAME_recorded the one that is recorded. NAME_threads, if it is
+# there: the server has so many, whatever THREADS is. NAME_beside prints figures of others to compare with.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by the sourcing script
 # shellcheck disable=SC2034 # for the sourcing script
@@ -32,7 +33,7 @@ apache_begin() {
         say "no Apache: install apache2-bin"
         return 77
     }
-    mkdir "$scratch/www"
+    mkdir -p "$scratch/www"
     cat "$root"/docs/*.md >"$scratch/text"
     head -c 40000 "$scratch/text" >"$scratch/www/text.txt"
     chmod a+rx "$scratch"
@@ -120,5 +121,26 @@ ssi.extension = ( \".shtml\" )" >"$scratch/lighttpd.conf"
 }
 lighttpd_server() { server=(/usr/sbin/lighttpd -D -f "$scratch/lighttpd.conf"); }
 lighttpd_load() { asks=(--connections 32 "http://127.0.0.1:$port/page.shtml"); }
+lighttpd_threads() { echo 1; }
 lighttpd_recorded() { echo 2000; }
 lighttpd_rates() { [ "$1" = 1 ] && echo 1000 2500 5000 16000 || echo 1000 2500 5000 16000; }
+
+# The paper's web server (samples/tornado) bound by its computation: some 0.9 ms for each request, and 200 files of 4 to 64
+# kB that memory holds. The threads are workers.
+tornado_begin() {
+    local i
+    make -s -C "$root" B="$built" "$built/samples/tornado" || return $?
+    mkdir -p "$scratch/www"
+    for ((i = 0; i < 200; i++)); do
+        head -c $((4096 + i * 307)) /dev/zero >"$scratch/www/$i"
+        echo "/$i"
+    done | shuf --random-source=/dev/zero >"$scratch/urls"
+}
+tornado_server() { server=("$built/samples/tornado" --port "$port" --threads "$1" --root "$scratch/www" --compute 900); }
+tornado_load() { asks=(--no-keep-alive --urls "$scratch/urls" "http://127.0.0.1:$port"); }
+tornado_recorded() { echo 500; }
+tornado_rates() { [ "$1" = 1 ] && echo 200 400 600 800 2000 || echo 300 600 1000 1400 3000; }
+tornado_beside() {
+    echo "beside: Tarvo and Reiss (2017), servers bound by computation: saturated throughput 2.7 to 9.9 %, mean response 13.4" \
+        "to 26.9 %"
+}

@@ -77,6 +77,13 @@ double recorded_at_usual_speed(const struct usual_speed *usual, double time,
                         : time;
 }
 
+double recorded_at_traced_speed(const struct trace_meta *meta, const struct usual_speed *usual,
+                                double time, const double piece_ns[PACE_KINDS]) {
+    return usual->known
+               ? sensitivity_convert(time, piece_ns, meta->pace.piece_ns, usual->sensitivity)
+               : time;
+}
+
 static double median_untraced_ns(const struct trace_meta *meta, const struct usual_speed *usual) {
     double *times = memory_alloc(meta->n_untraced + 1, sizeof *times);
     size_t n = 0;

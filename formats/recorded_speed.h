@@ -28,6 +28,10 @@ struct usual_speed recorded_cpu_speed(const struct trace_meta *meta);
 double recorded_at_usual_speed(const struct usual_speed *usual, double time,
                                const double piece_ns[PACE_KINDS]);
 
+/* The same as in the traced run. */
+double recorded_at_traced_speed(const struct trace_meta *meta, const struct usual_speed *usual,
+                                double time, const double piece_ns[PACE_KINDS]);
+
 /* The median running time without probes, at the usual speed. 0: not measured. */
 double recorded_untraced_ns(const struct trace_meta *meta);
 

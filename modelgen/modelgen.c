@@ -15,6 +15,7 @@
 #include "modelgen/candidates.h"
 #include "modelgen/dependencies/dependencies.h"
 #include "modelgen/events/call_sites.h"
+#include "modelgen/events/probe_cost.h"
 #include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
@@ -25,7 +26,6 @@
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
-#define SLOWED              0.8 /* what the plain runs have of the CPU demands, or less: by the probes */
 /* Environment variable: whatever its value, each form is checked that a pass wrote (form_check.h).
  */
 #define CHECKS "PERSIK_CHECKS"
@@ -279,6 +279,23 @@ static bool has_cold_starts(const struct model *model) {
     return false;
 }
 
+/* What the probes cost a program that calls all the time. */
+static void describe_probes(struct model *model, const struct trace *trace) {
+    struct probe_cost cost = probe_cost_find(trace);
+    if (cost.is_told)
+        notes_add(model,
+                  "the program calls so often that the probes had much of the traced run's CPU "
+                  "time (%.0f ns a record): CPU demands are made those of the plain runs, but who "
+                  "waited for whom is as with probes",
+                  cost.record_ns);
+    else if (cost.is_often)
+        notes_add(model,
+                  "the program calls so often that the probes had %.0f %% of its CPU time at "
+                  "least, and perhaps several times that, which is in its demands: with "
+                  "--plain-runs 1 it would be known",
+                  100 * cost.share);
+}
+
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct cache_reload_costs *reload_costs) {
     if (has_spinning(model))
@@ -292,10 +309,7 @@ void modelgen_correct(struct model *model, const struct trace *trace,
     demand_calibration_apply(model, correction);
     if (correction.known)
         model->machine.pace = recorded_pace(&trace->meta);
-    if (correction.often && correction.factor < SLOWED)
-        notes_add(model, "the program calls so often that the probes took most of the traced run's "
-                         "additional time: CPU demands are made those of the plain runs, but who "
-                         "waited for whom is as with probes");
+    describe_probes(model, trace);
 }
 
 void modelgen_compare_one_core(struct model *model, const struct trace *trace,

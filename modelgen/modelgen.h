@@ -36,7 +36,7 @@ struct modelgen_measured {
     double run_ns;
     double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
     double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
-    double response_ns; /* mean, from arrival to the last byte of the answer */
+    double response_ns; /* mean, from arrival to the last byte of the answer; 0: not known */
 };
 
 struct modelgen_options {

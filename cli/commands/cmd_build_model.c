@@ -379,8 +379,9 @@ static void add_request_checks(struct model *model, const struct modelgen_measur
         return;
     modelgen_add_check(model, "throughput (1/s)", measured->requests * 1e9 / measured->run_ns,
                        result->throughput_hz.mean);
-    modelgen_add_check(model, "mean response (ms)", measured->response_ns / 1e6,
-                       result->response_ns.mean / 1e6);
+    if (measured->response_ns > 0)
+        modelgen_add_check(model, "mean response (ms)", measured->response_ns / 1e6,
+                           result->response_ns.mean / 1e6);
 }
 
 static void add_checks(struct model *model, const struct own_run *own_run,

@@ -10,15 +10,15 @@
 #include "modelgen/calibrate/cache_reload_time.h"
 #include "modelgen/calibrate/interrupt_costs.h"
 #include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/probe_cost.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/evidence.h"
 
-/* Runs that differ by more than this do not do the same work; unless the probes are called so often
- * that this share of the CPU time is theirs by what a call costs at best. With caches full of the
- * program's own it costs several times as much. */
+/* Runs that differ by more than this do not do the same work; unless the probes, with what they do
+ * to get ready, have much of the CPU time. */
 #define LOWEST_FACTOR  0.5
 #define HIGHEST_FACTOR 2.0
-#define OFTEN          0.03
-#define LOWEST_OFTEN   0.1
+#define LOWEST_PROBED  0.1
 
 /* CPU time of the threads in the traced run, what of it the probes took, and what is no part of
  * their demands. */
@@ -31,6 +31,7 @@ static struct traced_cpu measure_cpu(const struct trace *trace,
                                      const struct cache_reload_costs *reload_costs,
                                      const struct cold_starts *cold_starts) {
     struct traced_cpu cpu = {0};
+    double record_ns = probe_cost_find(trace).record_ns;
     struct excluded_time attaching = probe_overhead_find(trace),
                          interrupts = interrupt_costs_find(trace),
                          refilling = cache_reload_time_find(trace, reload_costs), cold = {0};
@@ -50,8 +51,7 @@ static struct traced_cpu measure_cpu(const struct trace *trace,
         cpu.cold_ns += warm_ns - left_ns;
         cpu.lost_ns += attached_ns - left_ns;
         thread_states_free(&timeline);
-        cpu.probes_ns +=
-            all_ns - attached_ns + trace->meta.probe_ns * (double)trace->threads[t].n_records;
+        cpu.probes_ns += all_ns - attached_ns + record_ns * (double)trace->threads[t].n_records;
     }
     free(attaching.items);
     free(interrupts.items);
@@ -102,10 +102,10 @@ struct demand_calibration demand_calibration_find(const struct trace *trace,
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
     double range = factors[n - 1] - factors[0];
     free(factors);
-    bool often = cpu.probes_ns > OFTEN * cpu.all_ns;
-    return median < (often ? LOWEST_OFTEN : LOWEST_FACTOR) || median > HIGHEST_FACTOR
-               ? (struct demand_calibration){.factor = 1, .often = often}
-               : (struct demand_calibration){true, median, often, range / median};
+    bool is_probed = cpu.probes_ns > evidence.probed_share * cpu.all_ns;
+    return median < (is_probed ? LOWEST_PROBED : LOWEST_FACTOR) || median > HIGHEST_FACTOR
+               ? (struct demand_calibration){.factor = 1}
+               : (struct demand_calibration){true, median, range / median};
 }
 
 static void multiply(struct dist *dist, double factor) {

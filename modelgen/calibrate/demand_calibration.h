@@ -13,7 +13,6 @@
 struct demand_calibration {
     bool known;    /* the runs tell it; else the demands are the traced run's */
     double factor; /* what the demands are to be multiplied by; 1 where nothing tells */
-    bool often;    /* the probes were called so often that they slowed the traced run */
     double
         spread; /* most less least CPU time of the runs, over the median; 0 where nothing tells */
 };

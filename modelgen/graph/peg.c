@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
+#include "modelgen/events/probe_cost.h"
 #include "modelgen/graph/branch_sequences.h"
 #include "modelgen/graph/disk_calls.h"
 #include "modelgen/graph/edge_scaling.h"
@@ -61,7 +62,7 @@ static double cpu_between(const struct peg_builder *builder, size_t t, const str
                           const struct step *b) {
     const struct thread_states *timeline = &builder->in->timelines[t];
     double cpu = thread_states_cpu(timeline, b->start_ns) - thread_states_cpu(timeline, a->end_ns);
-    cpu -= builder->in->trace->meta.probe_ns * (double)b->records + waking_ns(builder, a);
+    cpu -= builder->record_ns * (double)b->records + waking_ns(builder, a);
     return cpu > 0 ? cpu : 0;
 }
 
@@ -438,7 +439,8 @@ static void write_nodes(struct peg_builder *builder) {
 }
 
 void peg_build(const struct peg_input *input, struct model *model) {
-    struct peg_builder builder = {.in = input, .model = model};
+    struct peg_builder builder = {
+        .in = input, .model = model, .record_ns = probe_cost_find(input->trace).record_ns};
     peg_builder_number_nodes(&builder);
     single_sections_find_nodes(&builder);
     while (model->n_nodes < input->max_nodes && state_splitting_split(&builder))

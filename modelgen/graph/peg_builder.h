@@ -46,7 +46,8 @@ struct peg_node_values {
 struct peg_builder {
     const struct peg_input *in;
     struct model *model;
-    int **node_of; /* per thread and step */
+    double record_ns; /* what the probes took for one */
+    int **node_of;    /* per thread and step */
     struct {
         struct peg_node_values *items;
         size_t count, capacity;

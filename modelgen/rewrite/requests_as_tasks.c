@@ -11,7 +11,9 @@
 #include "modelgen/decision_log.h"
 #include "modelgen/events/arrivals.h"
 #include "modelgen/events/event_cursor.h"
+#include "modelgen/events/probe_cost.h"
 #include "modelgen/notes.h"
+#include "modelgen/rewrite/signals.h"
 
 #define GAPS 64 /* values kept of distances that are not random */
 
@@ -292,14 +294,35 @@ static bool is_timed(const struct trace_record *record) {
            api_catalog[record->api].api_class == CLASS_TIME;
 }
 
+/* A call that goes on from before the first request, or beyond the last one. Of that only what is
+ * between counts; but who waits for a signal until all has been done was told to stop by it. */
+static void cut_call(const struct rewriter *rewriter, struct event_cursor at) {
+    const struct requests *requests = rewriter->requests;
+    uint64_t from_ns = at.event->start_ns, to_ns = trace_end_ns(at.event);
+    if (from_ns >= requests->from_ns && to_ns <= requests->to_ns)
+        return;
+    struct trace_record *call = event_log_change(rewriter->log, at.thread, at.number);
+    if (to_ns >= requests->to_ns && signals_are_awaited(call)) {
+        call->api = ROLE_idle;
+        return;
+    }
+    call->start_ns = from_ns > requests->from_ns ? from_ns : requests->from_ns;
+    to_ns = to_ns < requests->to_ns ? to_ns : requests->to_ns;
+    call->duration_ns = to_ns - call->start_ns;
+}
+
 static void drop_start_and_stop(const struct rewriter *rewriter) {
     const struct requests *requests = rewriter->requests;
     bool **dropped = event_log_flags(rewriter->log);
     for (struct event_cursor at = event_cursor_of_run(&rewriter->log->trace);
-         event_cursor_next(&at);)
+         event_cursor_next(&at);) {
+        if (!is_timed(at.event))
+            continue;
         dropped[at.thread][at.number] =
-            is_timed(at.event) &&
-            (trace_end_ns(at.event) < requests->from_ns || at.event->start_ns >= requests->to_ns);
+            trace_end_ns(at.event) < requests->from_ns || at.event->start_ns >= requests->to_ns;
+        if (!dropped[at.thread][at.number])
+            cut_call(rewriter, at);
+    }
     event_log_drop_all(rewriter->log, dropped);
 }
 
@@ -342,17 +365,19 @@ static double probed_between(const struct trace *trace, uint64_t from_ns, uint64
     size_t n = 0;
     for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
         n += at.event->start_ns >= from_ns && at.event->start_ns < to_ns;
-    return trace->meta.probe_ns * (double)n;
+    return probe_cost_find(trace).record_ns * (double)n;
 }
 
-/* A request has waited for the probes of others, too: that much it would be shorter still. */
+/* A request has waited for the probes of others, too: that much it would be shorter still. Where
+ * these have much of the time, nothing tells how long it would have taken without. */
 static struct outside_measured measure(const struct trace *trace, const struct requests *requests,
                                        const struct arrivals *arrivals) {
     double probed_ns = probed_between(trace, requests->from_ns, requests->to_ns);
+    double response_ns = arrivals->response_ns - probed_ns / (double)arrivals->n;
     return (struct outside_measured){
         .cpu_ns = on_core_between(trace, requests->from_ns, requests->to_ns) - probed_ns,
         .requests = (double)arrivals->n,
-        .response_ns = arrivals->response_ns - probed_ns / (double)arrivals->n};
+        .response_ns = probe_cost_find(trace).is_often ? 0 : response_ns};
 }
 
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model) {

@@ -25,7 +25,7 @@ struct outside_queue {
 struct outside_measured {
     double cpu_ns;      /* of all threads */
     double requests;    /* in all */
-    double response_ns; /* mean, from arrival to the last byte */
+    double response_ns; /* mean, from arrival to the last byte; 0: the probes hide it */
 };
 
 struct outside_queues {
@@ -38,9 +38,10 @@ struct outside_queues {
 /* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
  * last wait of each thread that takes some as one in vain, since nothing more came. Calls that wait
  * for anything else from outside are idle time (ROLE_idle). Timed calls before the first request
- * and after the last one are dropped: starting and stopping are no part of the work. Must come
- * before all filters that insert or drop events. Tells the model's reader what the arrivals were
- * taken for, or why there are none. outside_queues_free() ends the queues. */
+ * and after the last one are dropped, and those that go on from there are cut: starting and
+ * stopping are no part of the work. Must come before all filters that insert or drop events. Tells
+ * the model's reader what the arrivals were taken for, or why there are none. outside_queues_free()
+ * ends the queues. */
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
 void outside_queues_free(struct outside_queues *queues);
 

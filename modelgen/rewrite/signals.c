@@ -35,9 +35,7 @@ static int compare_calls(const void *a, const void *b) {
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static bool is_wait(const struct trace_record *record) {
-    if (record->flags & TRACE_UNFINISHED)
-        return false;
+bool signals_are_awaited(const struct trace_record *record) {
     switch (record->api) {
     case API_pause:
     case API_sigwait:
@@ -49,6 +47,10 @@ static bool is_wait(const struct trace_record *record) {
     default:
         return false;
     }
+}
+
+static bool is_wait(const struct trace_record *record) {
+    return signals_are_awaited(record) && !(record->flags & TRACE_UNFINISHED);
 }
 
 static int target_of(const struct trace_thread *sender, const struct trace_record *record) {

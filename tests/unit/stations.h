@@ -116,7 +116,8 @@ static inline double station_tail_md1(const struct station *station, double ns,
     double mean = station_rate(station) * (k * station->service_ns - wait);
     double weight = exp(-mean), sum = 0;
     for (int j = 0; j < k; j++) {
-        sum += weight * at_most[k - j]; /* in the queue one less */
+        /* in the queue one less; of more than that many there are none */
+        sum += weight * (k - j < STATION_MOST ? at_most[k - j] : 1);
         weight *= mean / (j + 1);
     }
     return 1 - sum;

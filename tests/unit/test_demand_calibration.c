@@ -10,9 +10,10 @@
 
 #include "modelgen/calibrate/demand_calibration.h"
 #include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/probe_cost.h"
 #include "tests/unit/trace_builder.h"
 
-enum { THREAD_CPU = 1000, OUTSIDE = 100, PROBE = 10, RECORDS = 20, DEMAND = 800 };
+enum { THREAD_CPU = 816, OUTSIDE = 100, PROBE = 1, RECORDS = 16, DEMAND = 800 };
 
 /* One thread that computed DEMAND and paid for its records; `n` plain runs. */
 static struct trace *measured_trace(size_t n, const uint64_t *plain_cpu_ns) {
@@ -57,16 +58,6 @@ static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
     trace_free(trace);
 }
 
-/* Where a fifth of the CPU time is the probes' at best, they may well have had most of it. */
-static void probes_that_are_called_all_the_time_cost_more_than_a_call(void **state) {
-    (void)state;
-    const uint64_t plain_cpu_ns[] = {240 + OUTSIDE, 240 + OUTSIDE};
-    assert_true(find(measured_trace(2, plain_cpu_ns)) == 0.3);
-    struct trace *trace = measured_trace(2, plain_cpu_ns);
-    trace->meta.probe_ns = 1;
-    assert_true(find(trace) == 1); /* it did something else */
-}
-
 static void how_much_the_runs_differ_is_known(void **state) {
     (void)state;
     struct trace *trace = measured_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
@@ -76,6 +67,26 @@ static void how_much_the_runs_differ_is_known(void **state) {
     trace_free(trace);
     trace = measured_trace(0, NULL);
     assert_true(demand_calibration_find(trace, NULL, NULL).spread == 0);
+    trace_free(trace);
+}
+
+/* A fifth of the CPU time is the probes' at best, and they had half of it. The traced run tells
+ * nothing besides: what is left of it is what the plain ones had. */
+static void the_plain_runs_tell_what_many_records_cost(void **state) {
+    (void)state;
+    struct trace *trace = measured_trace(2, (uint64_t[]){416 + OUTSIDE, 416 + OUTSIDE});
+    trace->meta.probe_ns = 10;
+    struct probe_cost cost = probe_cost_find(trace);
+    assert_true(cost.is_often && cost.is_told && cost.record_ns == 400.0 / RECORDS);
+    assert_true(demand_calibration_find(trace, NULL, NULL).factor == 1);
+    trace->threads[0].attach = (struct trace_span){0, 80}; /* that is no record's */
+    assert_true(probe_cost_find(trace).record_ns == 320.0 / RECORDS);
+    trace->meta.n_untraced = 0;
+    cost = probe_cost_find(trace);
+    assert_true(cost.is_often && !cost.is_told && cost.record_ns == 10);
+    trace->meta.probe_ns = PROBE;
+    assert_false(probe_cost_find(trace).is_often);
+    trace->meta.n_untraced = 2;
     trace_free(trace);
 }
 
@@ -103,7 +114,7 @@ static void getting_ready_is_no_demand(void **state) {
     (void)state;
     struct trace *trace = measured_trace(2, (uint64_t[]){600 + OUTSIDE, 600 + OUTSIDE});
     trace->threads[0].attach = (struct trace_span){0, 150};
-    trace->threads[0].detach = (struct trace_span){950, 1200}; /* it left its core at 1000 */
+    trace->threads[0].detach = (struct trace_span){766, 1000}; /* it left its core at 816 */
     assert_true(probe_overhead_run_ns(trace) == THREAD_CPU - 150);
     assert_true(probe_overhead_on_core_ns(trace) == THREAD_CPU - 200);
     assert_true(find(trace) == 1);
@@ -140,7 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_all_runs_counts),
         cmocka_unit_test(all_runs_count_at_the_usual_speed_of_the_cores),
-        cmocka_unit_test(probes_that_are_called_all_the_time_cost_more_than_a_call),
+        cmocka_unit_test(the_plain_runs_tell_what_many_records_cost),
         cmocka_unit_test(how_much_the_runs_differ_is_known),
         cmocka_unit_test(what_the_host_took_is_no_demand),
         cmocka_unit_test(getting_ready_is_no_demand),

@@ -1,5 +1,6 @@
 /* Tasks that the user marks: calls as they are recorded, the marks of a trace, and the model. */
 /* tests/run: beside others */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "formats/user_catalog.h"
 #include "modelgen/rewrite/marked_tasks.h"
+#include "simulator/simulator.h"
 #include "tests/unit/trace_builder.h"
 #include "tracer/task_marks.h"
 
@@ -134,12 +136,56 @@ static void marks_replace_ends_that_were_found(void **state) {
     trace_free(trace);
 }
 
+/* One thread begins a task, sleeps 3 ms in it and hands it over; another one computes 1 ms for it,
+ * and ends it. */
+static struct trace *handed_over(void) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int taker = builder_thread(trace, "taker", main_thread),
+        worker = builder_thread(trace, "worker", main_thread);
+    uint32_t start = builder_context(trace, "main", 1, "main", 1),
+             stop = builder_context(trace, "main", 2, "main", 1);
+    builder_create(trace, main_thread, 0, 1, start, taker);
+    builder_create(trace, main_thread, 1, 1, start, worker);
+    builder_join(trace, main_thread, 2, TASKS * PERIOD, stop, taker);
+    builder_join(trace, main_thread, TASKS * PERIOD + 2, 1, stop, worker);
+    uint32_t handle = builder_context(trace, "handle", 10, "taker", 1),
+             finish = builder_context(trace, "finish", 20, "worker", 1);
+    for (uint64_t i = 0; i < TASKS; i++) {
+        uint64_t begin = i * PERIOD + MS, put = begin + SLEEP, end = put + MS;
+        put_mark(trace, taker, ROLE_task_from, begin, handle);
+        builder_call(trace, taker, "usleep", begin, put, 0, handle);
+        builder_last(trace, taker)->flags |= TRACE_WAITED;
+        builder_call(trace, taker, "g_async_queue_push", put, put, 0x1000, handle);
+        builder_slice(trace, taker, i * PERIOD, begin);
+        builder_call(trace, worker, "g_async_queue_pop", i ? i * PERIOD : 0, put, 0x1000, finish);
+        builder_last(trace, worker)->flags |= TRACE_WAITED;
+        builder_slice(trace, worker, put, end);
+        put_mark(trace, worker, ROLE_task_until, end, finish);
+    }
+    builder_finish(trace, TASKS * PERIOD);
+    return trace;
+}
+
+static void a_task_that_a_queue_hands_over_is_one(void **state) {
+    (void)state;
+    struct model *model = builder_model(handed_over(), NULL);
+    struct sim_config config = {.seed = 1};
+    struct sim_result result;
+    struct error error;
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    assert_true(fabs(result.response_ns.mean - (SLEEP + MS)) < 0.02 * (SLEEP + MS));
+    sim_result_free(&result);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_with_others_inside_becomes_two_points),
         cmocka_unit_test(begin_and_end_are_functions_of_their_own),
         cmocka_unit_test(inner_calls_are_no_tasks_and_who_never_returns_ends_none),
         cmocka_unit_test(the_models_tasks_are_those_that_were_marked),
+        cmocka_unit_test(a_task_that_a_queue_hands_over_is_one),
         cmocka_unit_test(marks_replace_ends_that_were_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -439,6 +439,31 @@ static void start_and_stop_are_no_part_of_the_work(void **state) {
     end(&shown, trace);
 }
 
+/* Of sleeps that begin before the first request or end after the last one, what lies between. */
+static void what_goes_on_from_the_start_or_beyond_the_end_is_cut(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    on(trace, MAIN, "nanosleep", 0, 10, EACH_NS + 200, 0);
+    on(trace, MAIN, "nanosleep", 0, 5 * EACH_NS, 6 * EACH_NS, 0);
+    struct shown shown = show(trace);
+    assert_int_equal(shown_call(&shown.log, MAIN, 0)->start_ns, EACH_NS - 50);
+    assert_int_equal(trace_end_ns(shown_call(&shown.log, MAIN, 0)), EACH_NS + 200);
+    assert_int_equal(shown_call(&shown.log, MAIN, 1)->start_ns, 5 * EACH_NS);
+    assert_int_equal(trace_end_ns(shown_call(&shown.log, MAIN, 1)), 5 * EACH_NS + 600);
+    end(&shown, trace);
+}
+
+static void a_wait_for_the_signal_to_stop_is_idle(void **state) {
+    (void)state;
+    struct trace *trace = accepting();
+    on(trace, MAIN, "sigwait", 0, 10, 2 * EACH_NS, 0); /* this one came in between */
+    on(trace, MAIN, "sigwait", 0, 2 * EACH_NS, 6 * EACH_NS, 0);
+    struct shown shown = show(trace);
+    assert_int_equal(count_shown(&shown.log, MAIN, API_sigwait), 1);
+    assert_int_equal(shown_call(&shown.log, MAIN, 1)->api, ROLE_idle);
+    end(&shown, trace);
+}
+
 static void assert_refused(struct trace *trace, const char *why) {
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 0);
@@ -637,6 +662,8 @@ int main(void) {
         cmocka_unit_test(what_is_read_as_its_connection_is_accepted_is_a_request_of_the_loop),
         cmocka_unit_test(connections_that_two_threads_wait_for_are_shared),
         cmocka_unit_test(start_and_stop_are_no_part_of_the_work),
+        cmocka_unit_test(what_goes_on_from_the_start_or_beyond_the_end_is_cut),
+        cmocka_unit_test(a_wait_for_the_signal_to_stop_is_idle),
         cmocka_unit_test(what_is_not_answered_is_no_request),
         cmocka_unit_test(a_thread_that_keeps_any_connection_is_not_modelled),
         cmocka_unit_test(one_that_is_told_of_nothing_else_is_not_modelled_either),
