@@ -13,13 +13,11 @@
  * - crowd: six threads share out items, whose ends are under a lock that spins / as many threads as
  * cores.
  * - cores: four threads compute (the script gives one core / two).
- * - disk FILE: four threads read FILE past the page cache (the script makes the disk slow / twice
  * as fast).
  * - accept: a thread accepts connections of eight clients, and computes for each longer than the
  * three who answer them / half as long. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -173,26 +171,6 @@ static void *compute_items(void *argument) {
         pthread_spin_unlock(&result_lock);
     }
     return argument;
-}
-
-/* ---- a disk ---- */
-
-static const char *file_path;
-
-static void *read_file(void *thread) {
-    enum { PIECE = 4096, PIECES = 4096 };
-    int file = open(file_path, O_RDONLY | O_DIRECT);
-    void *piece = aligned_alloc(PIECE, PIECE);
-    unsigned state = 1 + (unsigned)(intptr_t)thread;
-    for (int i = 0; i < 50; i++) {
-        long place = scattered(&state, PIECES / 2);
-        if (pread(file, piece, PIECE, place * PIECE) != PIECE)
-            exit(1);
-        compute(100);
-    }
-    free(piece);
-    close(file);
-    return NULL;
 }
 
 /* ---- a queue ---- */
@@ -390,9 +368,6 @@ int main(int argc, char **argv) {
         run(compute_items, IS_RELIEVED ? 2 : 6);
     } else if (strcmp(act, "cores") == 0) {
         run(compute_half, 4);
-    } else if (strcmp(act, "disk") == 0 && argc > 2) {
-        file_path = argv[2];
-        run(read_file, 4);
     } else if (strcmp(act, "accept") == 0) {
         jobs.room = CLIENTS;
         run_server();
