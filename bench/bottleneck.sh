@@ -13,7 +13,7 @@ set -euo pipefail
 
 runs=${1:-7}
 shift $(($# > 0))
-[ $# -gt 0 ] || set -- lock device permits queue stage serial uneven
+[ $# -gt 0 ] || set -- lock device permits queue stage serial uneven convoy readers crowd cores accept
 most=0.1
 need_persik
 scratch=$work/bottleneck
@@ -22,14 +22,21 @@ mkdir -p "$scratch"
 # What must be named first: the kind of limit, and a part of its name. right_limit ACT.
 right_limit() {
     case $1 in
-        lock | device) echo 'lock locks' ;;
+        lock | device | convoy) echo 'lock locks' ;;
         permits) echo 'permits permits' ;;
         queue) echo 'capacity jobs' ;;
         stage) echo 'one thread make_jobs' ;;
         serial) echo 'one thread main' ;;
         uneven) echo 'uneven work compute_share' ;;
+        readers) echo 'lock tables' ;;
+        crowd) echo 'crowd compute_items' ;;
+        cores) echo 'cores cores' ;;
+        accept) echo 'one thread accept_all' ;;
     esac
 }
+
+# prefix_of ACT RELIEVED: what starts the program with as many cores as it shall have.
+prefix_of() { [ "$1" != cores ] || [ "$2" = 1 ] || echo taskset -c 0; }
 
 defined=("" -DRELIEVED)
 for relieved in 0 1; do
@@ -47,7 +54,10 @@ column() { python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))[sy
 measure() {
     local i relieved
     for ((i = 0; i < runs; i++)); do
-        for relieved in 0 1; do echo "$relieved $(seconds_of "$scratch/program$relieved" "$1")"; done
+        for relieved in 0 1; do
+            read -ra prefix <<<"$(prefix_of "$1" "$relieved")"
+            echo "$relieved $(seconds_of "${prefix[@]}" "$scratch/program$relieved" "$1")"
+        done
     done
 }
 
@@ -56,7 +66,8 @@ echo "act,limit,subject,right,predicted_gain,gain_half_width,real_gain,predicted
 for act; do
     data=$scratch/$act
     rm -rf "$data"
-    "$persik" profile -q --no-evictions --plain-runs=1 -o "$data" -- "$scratch/program0" "$act" >"$data.log" 2>&1 &&
+    read -ra prefix <<<"$(prefix_of "$act" 0)"
+    "${prefix[@]}" "$persik" profile -q --no-evictions --plain-runs=1 -o "$data" -- "$scratch/program0" "$act" >"$data.log" 2>&1 &&
         "$persik" build-model -q -i "$data" >>"$data.log" 2>&1 &&
         "$persik" bottleneck -q -i "$data" --format csv >"$data.csv" 2>>"$data.log" || fail "$act: see $data.log"
     measure "$act" >"$data.times"

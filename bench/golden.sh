@@ -169,6 +169,11 @@ prepare() {
         options=() # as users record
         compiled "$what" "$flags" "${words[@]}" || return 1
         ;;
+    installed)
+        options=() # as users record
+        eval "$flags" || return 1
+        command=("${words[@]}")
+        ;;
     *) compiled "$what" "$flags" "${words[@]}" || return 1 ;;
     esac
     if [ -n "$catalog" ]; then

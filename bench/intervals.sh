@@ -63,7 +63,7 @@ judge() {
 # Reads such lines; SCALE is what all half-widths are multiplied by. The needed one is the quantile of the errors
 # in half-widths, of the other programs' or of all.
 summarize() {
-    awk -v share="$share" -v scale="$(awk '$1 == "#define" && $2 == "SCALE" { print $3 }' "$root/cli/uncertainty.c")" '
+    awk -v share="$share" -v scale="$(awk '$1 == "#define" && $2 == "SCALE" { print $3 }' "$root/cli/prediction/uncertainty.c")" '
         function abs(x) { return x < 0 ? -x : x }
         # of values[1..n]
         function quantile(values, n, q,    at) {

@@ -41,7 +41,7 @@ const char style_sheet[] =
     "svg{display:block;width:100%}\n"
     "svg.plot{height:auto;overflow:visible}\n"
     "svg text{fill:var(--quiet);font-size:13px;font-variant-numeric:tabular-nums}\n"
-    "@media(max-width:480px){svg.plot text{font-size:15px}}\n"
+    "@media(max-width:480px){svg.plot text{font-size:15px}svg.plot text.name{font-size:13px}}\n"
     ".grid{stroke:var(--line);fill:none}.base{stroke:var(--base);fill:none}\n"
     ".line{fill:none;stroke-width:2;stroke-linejoin:round}\n"
     ".band{stroke:none;opacity:.16}\n"

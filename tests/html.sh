@@ -93,6 +93,15 @@ LIST
 says_saturation() { at server.html "//figure[1]//*[@class='limit']/following-sibling::text[1]/text()" | grep -q '^saturation [0-9]'; }
 check "its saturation stands in the plots" says_saturation
 
+# In a plot by load, threads and cores of each line stand beside it in full.
+"$persik" predict -q -i server-queue --arrivals 200/s,400/s --threads 1,2 --cores 1,2 --html lines.html >/dev/null 2>&1
+says_lines() {
+    at lines.html "//figure[1]//*[starts-with(@class, 'name ')]/text()" | sort >names
+    printf '%s\n' '1 × 1 core' '1 × 2 cores' '2 × 1 core' '2 × 2 cores' | diff - names &&
+        at lines.html "string(//section[@id='prediction'])" | grep -q '4 × 2 cores: 4 threads on 2 cores'
+}
+check "lines of several threads and cores are told apart" says_lines
+
 # What was measured is marked, each configuration once.
 cat >runs.csv <<'CSV'
 threads,cores,round,run_ns,cpu_ns
@@ -177,7 +186,7 @@ is_noticed() {
 }
 if [ -n "$browser" ]; then check "a page that does not fit, and a message, are noticed" is_noticed; fi
 for page in pigz server batches hostile; do
-    for width in 400 1280; do
+    for width in 400 1280 2000; do
         if [ -n "$browser" ]; then
             check "$page fits into $width pixels, without a message" fits $page.html $width
         else

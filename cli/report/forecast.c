@@ -110,14 +110,28 @@ static char *configuration_label(const json_t *row) {
     return label;
 }
 
+/* Of a number of threads beside cores the number alone, so that "4 × 2 cores" fits beside a line.
+ */
+static char *short_name_of_threads(const json_t *row) {
+    const json_t *threads = json_object_get(row, "threads");
+    if (!json_is_integer(threads))
+        return name_of_threads(threads);
+    return memory_format("%lld", (long long)json_integer_value(threads));
+}
+
 /* What differs besides the x axis. */
 static char *series_label(const json_t *rows, const json_t *row, enum forecast_axis axis) {
     bool by_threads = axis < ALONG_THREADS && differs(rows, "threads");
     bool by_cores = axis != ALONG_CORES && differs(rows, "cores");
-    char *threads = by_threads ? name_of_threads(json_object_get(row, "threads")) : NULL;
+    char *threads = NULL;
+    if (by_threads)
+        threads = by_cores ? short_name_of_threads(row)
+                           : name_of_threads(json_object_get(row, "threads"));
     char *cores = by_cores ? name_of_cores(row) : NULL;
-    char *label = memory_format("%s%s%s", threads ? threads : "", threads && cores ? ", " : "",
-                                cores ? cores : "");
+    char *label = threads && cores ? memory_format("%s \xC3\x97 %s", threads, cores)
+                                   : memory_strdup(threads ? threads
+                                                   : cores ? cores
+                                                           : "");
     free(threads);
     free(cores);
     return label;

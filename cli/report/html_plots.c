@@ -225,7 +225,10 @@ static void print_reading(FILE *out, const struct html_report *report,
                     "run is expected in 90 of 100 cases");
     if (marks)
         html_print(out, ", rings %s", marks);
-    html_print(out, ". A cross on the axis: no figure. Point at a mark for its value.</p>\n");
+    html_print(out, ". A cross on the axis: no figure. Point at a mark for its value.");
+    if (forecast->n_series > 0 && strstr(forecast->labels[0], "\xC3\x97"))
+        html_print(out, " 4 \xC3\x97 2 cores: 4 threads on 2 cores.");
+    html_print(out, "</p>\n");
     if (forecast->n_series > PLOT_MOST_SERIES)
         html_print(out, "<p class=\"lead\">%d of %zu series are drawn; the table has all.</p>\n",
                    PLOT_MOST_SERIES, forecast->n_series);

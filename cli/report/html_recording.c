@@ -29,9 +29,12 @@ static void print_tally(FILE *out, const struct trace *trace, struct tally *tall
         table_print_html(table, "total wait", out);
     else
         html_print(out, "<p class=\"quiet\">Nobody waited.</p>\n");
-    if (tally->count > shown)
+    if (waited > shown)
         html_print(out, "<p class=\"quiet\">%zu more waited less, %zu not at all.</p>\n",
                    waited - shown, tally->count - waited);
+    else if (tally->count > shown)
+        html_print(out, "<p class=\"quiet\">%zu more did not wait at all.</p>\n",
+                   tally->count - waited);
     table_free(table);
     free(tally->items);
 }

@@ -296,8 +296,8 @@ static void print_objects(FILE *out, const struct html_report *report,
     html_print(out, "</div>\n");
     if (ranked.count > shown)
         html_print(out,
-                   "<p class=\"quiet\">%zu more locks, queues and disks are left out: at %zu of "
-                   "them nothing waits in any of these configurations.</p>\n",
+                   "<p class=\"quiet\">Left out: %zu more. At %zu of them nothing waits in any of "
+                   "these configurations.</p>\n",
                    ranked.count - shown, ranked.count - waited);
     free(ranked.items);
 }
