@@ -215,9 +215,4 @@ struct plan {
     struct command *commands;
 };
 
-/* Compiles; NULL and `error` on an impossible configuration. plan_free() ends it. */
-struct plan *plan_make(const struct model *model, const struct sim_config *config,
-                       struct error *error);
-void plan_free(struct plan *plan);
-
 #endif

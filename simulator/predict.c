@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "simulator/crew.h"
 #include "simulator/engine.h"
-#include "simulator/plan.h"
+#include "simulator/plan_make.h"
 #include "simulator/replication.h"
 #include "simulator/simulator.h"
 #include "simulator/steady.h"

@@ -1,7 +1,8 @@
 /* Stage 3: one traced run.
  *
  * Out: a trace (formats/trace.h). The program runs unmodified with the probe library preloaded
- * (tracer/probe/), its scheduling and block I/O recorded from outside. Open collect.c first. */
+ * (tracer/probe/), its scheduling and block I/O recorded from outside. Open collect.c and
+ * collection.h first. */
 #ifndef PERSIK_TRACER_TRACER_H
 #define PERSIK_TRACER_TRACER_H
 
