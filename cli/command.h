@@ -35,6 +35,7 @@ int command_validate(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_load(int argc, char **argv);
 int command_graph(int argc, char **argv);
+int command_compare_trace(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_critical_path(int argc, char **argv);

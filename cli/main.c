@@ -30,6 +30,8 @@ static const struct command commands[] = {
     {"critical-path", "what the running time hangs on", command_critical_path},
     {"what-if", "the running time if a part were faster", command_what_if},
     {"diff", "what changed between two recordings, and what it means", command_diff},
+    {"compare-trace", "where a run and its simulated run, or two runs, begin to differ",
+     command_compare_trace},
     {"report", "what the recording says: waits, locks, losses", command_report},
     {"export", "the recording or the model for other tools", command_export},
     {"sample", "stage 1 alone: stacks of all threads", command_sample},

@@ -41,7 +41,27 @@ static uint32_t core_event(const struct engine *engine, int core) {
     return (uint32_t)(engine->plan->n_threads + core);
 }
 
+static void report_run(const struct engine *engine, const struct thread *thread,
+                       enum thread_state state) {
+    const struct sim_observer *observer = engine->observer;
+    enum sim_leaving leaving = state == THREAD_READY     ? LEAVES_PREEMPTED
+                               : state == THREAD_BLOCKED ? LEAVES_BLOCKED
+                               : state == THREAD_ENDED   ? LEAVES_ENDED
+                                                         : LEAVES_RUN_OVER;
+    observer->ran(observer->context, (int)thread->id, thread->core, thread->since_ns,
+                  engine->now_ns, leaving);
+}
+
+static void report_wake(const struct engine *engine, const struct thread *thread,
+                        const struct thread *waker) {
+    const struct sim_observer *observer = engine->observer;
+    observer->wakes(observer->context, (int)thread->id, waker ? (int)waker->id : MODEL_NONE,
+                    engine->now_ns);
+}
+
 void cpu_set_state(struct engine *engine, struct thread *thread, enum thread_state state) {
+    if (engine->observer && thread->state == THREAD_RUNNING)
+        report_run(engine, thread, state);
     thread->time_ns[thread->state] += engine->now_ns - thread->since_ns;
     thread->since_ns = engine->now_ns;
     thread->state = state;
@@ -268,6 +288,8 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index,
 
 void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker) {
     bool begins = thread->state == THREAD_UNBORN, slept = !thread->is_awake;
+    if (engine->observer)
+        report_wake(engine, thread, waker);
     if (waker && !begins && (waker == thread->creator || thread == waker->creator))
         slept = false; /* one and the same in the program */
     bool is_ideal = fair_is_shared(engine), stayed = thread->is_delayed;

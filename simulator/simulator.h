@@ -128,4 +128,29 @@ enum sim_refusal {
 enum sim_refusal sim_refusal_of(const struct model *model, const int *own_threads,
                                 const int *pool_threads, int cores, const struct pool **of);
 
+/* ---- one run, watched ---- */
+
+enum sim_leaving { LEAVES_PREEMPTED, LEAVES_BLOCKED, LEAVES_ENDED, LEAVES_RUN_OVER };
+
+/* Is told what happens in a run, in the order of time. Threads are numbered pool by pool; times are
+ * ns since the run began. */
+struct sim_observer {
+    void *context;
+    /* Once, before all else: the pool of each thread. */
+    void (*begins)(void *context, int n_threads, const int *pools);
+    /* The thread wants a core from now on; `waker`, a thread, made it so; MODEL_NONE: none did. */
+    void (*wakes)(void *context, int thread, int waker, double at_ns);
+    /* The thread had that core. */
+    void (*ran)(void *context, int thread, int core, double from_ns, double to_ns,
+                enum sim_leaving leaving);
+    /* It came to the node, and goes on from there; waits there are in between. */
+    void (*passed)(void *context, int thread, int node, double from_ns, double to_ns, bool is_yes);
+    void (*ends)(void *context, double at_ns);
+};
+
+/* Simulates one run of the configuration. One that would go on for ever is cut at the model's
+ * measured running time, unless the horizon says otherwise. 0, or -1 and `error`, as above. */
+int sim_watch(const struct model *model, const struct sim_config *config,
+              const struct sim_observer *observer, struct error *error);
+
 #endif

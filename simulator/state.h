@@ -102,6 +102,7 @@ struct thread {
     double lag_ns;            /* how far behind its fair share it was when it went to sleep */
     bool is_delayed;          /* asleep, but still in its queue */
     double since_ns;          /* when the present state began */
+    double arrived_ns;        /* when it came to its node */
     double time_ns[N_THREAD_STATES]; /* spent in each state since the warm-up */
     double due_ns;                   /* when the present operation's time is up */
     double waits_since_ns;           /* first wait of the present operation; negative: none */
@@ -226,6 +227,7 @@ struct awake_pool {
 
 struct engine {
     const struct plan *plan;
+    const struct sim_observer *observer; /* NULL: nobody watches */
     double now_ns;
     double until_ns;          /* the clock may not pass this */
     double counted_since_ns;  /* when the statistics began */

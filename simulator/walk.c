@@ -380,6 +380,12 @@ static bool is_of_kernel(const struct plan *plan, const struct plan_node *node) 
                : node->kind == NODE_PASS && object->by_kernel;
 }
 
+static void report_passed(const struct engine *engine, const struct thread *thread, bool is_yes) {
+    const struct sim_observer *observer = engine->observer;
+    observer->passed(observer->context, (int)thread->id, thread->node, thread->arrived_ns,
+                     engine->now_ns, is_yes);
+}
+
 void walk_asleep(struct engine *engine, struct thread *thread) {
     const struct plan *plan = engine->plan;
     for (;;) {
@@ -391,7 +397,10 @@ void walk_asleep(struct engine *engine, struct thread *thread) {
             cpu_wake(engine, thread, NULL);
             return;
         }
+        if (engine->observer)
+            report_passed(engine, thread, true);
         thread->node = edge->to;
+        thread->arrived_ns = engine->now_ns;
         node = &plan->nodes[thread->node];
         if (node->kind == NODE_IO && disk_ask(engine, thread, &engine->objects[node->object]))
             return;
@@ -413,6 +422,7 @@ void walk_thread(struct engine *engine, struct thread *thread) {
             if (is_endless(engine, thread))
                 return;
             thread->phase = PHASE_OPERATE;
+            thread->arrived_ns = engine->now_ns;
             if (node->cpu != PLAN_NONE &&
                 cpu_compute(engine, thread, draws_of_round(engine, node->cpu, thread)))
                 return;
@@ -420,6 +430,8 @@ void walk_thread(struct engine *engine, struct thread *thread) {
         enum progress progress = finish_node(engine, thread, node);
         if (progress > PROGRESS_NO)
             return;
+        if (engine->observer)
+            report_passed(engine, thread, progress == PROGRESS_YES);
         const struct plan_group *group = progress == PROGRESS_NO ? &node->no : &node->yes;
         const struct plan_edge *edge = node->course == PLAN_NONE
                                            ? choose_edge(engine, thread, node, group)

@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if diff report export; do
+    for command in profile sample analyze trace build-model predict sensitivity bottleneck recommend validate load graph critical-path what-if diff compare-trace report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"
@@ -350,6 +350,29 @@ check_recording() {
     run export --format csv
     [ $status -eq 0 ] && [ "$(wc -l <out)" -gt 100 ]
     report $? "export gives the trace as CSV"
+}
+
+# The simulated run has the form of the recorded one, as long as predicted, and a configuration without figures none.
+check_simulated_export() {
+    kept_model pigz >log 2>&1
+    run export -i pigz --what simulated
+    [ $status -eq 0 ] && jq -e '.traceEvents | map(select(.ph == "X" and .pid == 1)) | length > 100 and all(.args.place) and
+        any(.args.object)' out >log && jq -e '.traceEvents | (map(select(.ph == "s")) | length) as $starts |
+        $starts > 0 and $starts == (map(select(.ph == "f")) | length)' out >log
+    report $? "export gives a simulated run with places, objects and arrows"
+    cp out simulated.json
+    run export -i pigz --what simulated --from 100ms --to 101ms
+    [ $status -eq 0 ] && jq -e '.traceEvents | map(select(.ph == "X")) | length > 0 and
+        all(.ts <= 101000 and .ts + .dur >= 100000)' out >log
+    report $? "and a part of it"
+    run export -i pigz --what simulated --seed 2
+    [ $status -eq 0 ] && ! cmp -s out simulated.json
+    report $? "another seed is another run"
+    refuses 2 "leave them out" export -i pigz --threads 2
+    kept_model tutorial-hits >log 2>&1
+    run export -i tutorial-hits --what simulated --threads 4 --cores 4
+    [ $status -eq 4 ] && grep -q 'no simulated run' err && [ ! -s out ]
+    report $? "export gives no simulated run of a configuration without figures"
 }
 
 # The old recording must survive whatever goes wrong.
@@ -768,6 +791,7 @@ check_full_disk
 check_shared_results
 check_pipeline
 check_what_models_keep
+check_simulated_export
 check_explanations
 check_conditions_of_runs
 check_without_root

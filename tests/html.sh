@@ -62,7 +62,7 @@ check_figures() {
 # A program with tasks: plots of everything.
 check "pigz has a model" kept_model pigz
 check "and a report" "$persik" report -q -i pigz --html pigz.html
-check_page pigz pigz.html prediction limits pools objects waits timeline quality provenance
+check_page pigz pigz.html prediction limits pools objects waits timeline simulated-timeline quality provenance
 "$persik" predict -q -i pigz --threads 1,2,3,4 --cores 1,2 --format json >pigz.json 2>/dev/null
 check_figures pigz pigz.html pigz.json <<'LIST'
 Running time:run_ns
@@ -75,6 +75,8 @@ has_reasons() { at pigz.html "string(//details[contains(summary, 'have no figure
 check "it says which configurations have no figures, and why" has_reasons
 has_lanes() { [ "$(at pigz.html "count(//section[@id='timeline']//svg)")" = "$(jq '[.pools[].profiled_threads] | add' pigz/model.json)" ]; }
 check "each thread has its lane" has_lanes
+has_simulated_lanes() { [ "$(at pigz.html "count(//section[@id='simulated-timeline']//svg)")" = "$(jq '[.pools[].profiled_threads] | add' pigz/model.json)" ]; }
+check "and each simulated one" has_simulated_lanes
 has_notes() {
     jq -r '.notes[]' pigz/model.json | while IFS= read -r note; do
         at pigz.html "string(//section[@id='quality']//ul)" | grep -qF "$note" || exit 1
@@ -85,7 +87,7 @@ check "it lists all that is not modelled exactly" has_notes
 # A server: by its load.
 check "a server has a model" kept_model server-queue
 "$persik" predict -q -i server-queue --arrivals 200/s,1000/s --html server.html --format json >server.json 2>/dev/null
-check_page server server.html prediction limits pools objects waits timeline quality provenance
+check_page server server.html prediction limits pools objects waits timeline simulated-timeline quality provenance
 check_figures server server.html server.json <<'LIST'
 Throughput:throughput_hz
 Response time, 99th percentile:response_p99_ns

@@ -75,7 +75,7 @@ for name in tutorial-words tutorial-hits galaxy-few apache; do kept_model "$name
 model=$root/tests/data/two-pools.json
 server=$root/tests/data/server.json
 schema_of_each() {
-    for command in predict sensitivity bottleneck recommend validate graph build-model critical-path what-if diff report load; do
+    for command in predict sensitivity bottleneck recommend validate graph build-model compare-trace critical-path what-if diff report load; do
         jq -e '.["$id"] and .title and .type' "$root/docs/schemas/$command.json" || return 1
     done
 }
@@ -108,5 +108,7 @@ check "what-if" says what-if -i tutorial-words --scale 'count_blocks=0.5' --core
 kept_model pool_slots >log 2>&1
 kept_model pool_slots-3 >log 2>&1
 check "diff" says diff pool_slots pool_slots-3
+check "compare-trace" says compare-trace -i tutorial-words
+check "compare-trace of two recordings" says compare-trace pool_slots pool_slots-3
 check "diff of models" says diff "$model" "$model"
 finish

@@ -588,7 +588,7 @@ static json_t *known(double value) {
 }
 
 static json_t *known_text(const char *text) {
-    json_t *json = text ? json_string(text) : NULL;
+    json_t *json = text && *text ? json_string(text) : NULL;
     return json ? json : json_null();
 }
 

@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/arguments/options.h"
 #include "cli/command.h"
+#include "cli/prediction/configuration.h"
 #include "cli/prediction/prediction.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/chrome.h"
+#include "cli/report/chrome_simulated.h"
 #include "cli/report/drawing.h"
 #include "cli/text/demangle.h"
 #include "modelgen/modelgen.h"
@@ -18,32 +21,37 @@ enum { KEY_WHAT = 0x7000, KEY_FORMAT, KEY_FROM, KEY_TO };
 
 struct export_options {
     struct common_options common;
+    struct simulation_options simulation;
+    struct configuration_options configuration;
     const char *what, *format; /* NULL: not given */
     struct trace_span span;    /* of the trace; CHROME_ALL: not given */
 };
 
-static int export_chrome(const struct export_options *options, struct error *error);
-static int export_csv(const struct export_options *options, struct error *error);
-static int export_stacks(const struct export_options *options, struct error *error);
-static int export_model_dot(const struct export_options *options, struct error *error);
-static int export_model_json(const struct export_options *options, struct error *error);
+static int export_chrome(struct export_options *options, struct error *error);
+static int export_csv(struct export_options *options, struct error *error);
+static int export_simulated(struct export_options *options, struct error *error);
+static int export_stacks(struct export_options *options, struct error *error);
+static int export_model_dot(struct export_options *options, struct error *error);
+static int export_model_json(struct export_options *options, struct error *error);
 
 /* What there is, the default form of each thing first. */
 static const struct exporter {
     const char *what, *format;
-    int (*write)(const struct export_options *options, struct error *error);
+    int (*write)(struct export_options *options, struct error *error);
 } exporters[] = {
-    {"trace", "chrome", export_chrome},  {"trace", "csv", export_csv},
-    {"stacks", "folded", export_stacks}, {"model", "json", export_model_json},
-    {"model", "dot", export_model_dot},
+    {"trace", "chrome", export_chrome},        {"trace", "csv", export_csv},
+    {"simulated", "chrome", export_simulated}, {"stacks", "folded", export_stacks},
+    {"model", "json", export_model_json},      {"model", "dot", export_model_dot},
 };
 
 static const struct argp_option options_list[] = {
-    {"what", KEY_WHAT, "trace|stacks|model", 0, "what to export (default: trace)", 1},
+    {"what", KEY_WHAT, "trace|simulated|stacks|model", 0,
+     "what to export; simulated: one run of the model (default: trace)", 1},
     {"format", KEY_FORMAT, "chrome|csv|folded|json|dot", 0,
-     "trace: chrome (for Perfetto) or csv; stacks: folded; model: json or dot", 1},
+     "trace: chrome (for Perfetto) or csv; simulated: chrome; stacks: folded; model: json or dot",
+     1},
     {"from", KEY_FROM, "TIME", 0,
-     "of the trace what lasts beyond that time of the run (default: 0)", 2},
+     "of the trace or the simulated run what lasts beyond that time (default: 0)", 2},
     {"to", KEY_TO, "TIME", 0, "and begins until then, such as 1.5s (default: the end)", 2},
     {0},
 };
@@ -55,10 +63,22 @@ static uint64_t parse_time(const char *option, const char *text) {
     return (uint64_t)time_ns;
 }
 
+static bool is_simulated(const struct export_options *options) {
+    return options->what && strcmp(options->what, "simulated") == 0;
+}
+
+static void check_configuration(const struct export_options *options) {
+    bool is_given = options->configuration.threads || options->configuration.cores;
+    if (is_given && !is_simulated(options))
+        usage_error("--threads and --cores are of a simulated run: leave them out, or give --what "
+                    "simulated");
+}
+
 static void check_span(const struct export_options *options) {
     bool is_given = options->span.from_ns > 0 || options->span.to_ns < UINT64_MAX;
-    if (is_given && options->what && strcmp(options->what, "trace") != 0)
-        usage_error("--from and --to are of a trace: leave them out, or give --what trace");
+    bool is_run = !options->what || strcmp(options->what, "trace") == 0 || is_simulated(options);
+    if (is_given && !is_run)
+        usage_error("--from and --to are of a run: leave them out, or give --what trace");
     if (options->span.from_ns > options->span.to_ns)
         usage_error("--from is after --to: nothing lies between");
 }
@@ -69,6 +89,8 @@ static error_t parse_export(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         *options = (struct export_options){.span = CHROME_ALL};
         state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->simulation;
+        state->child_inputs[2] = &options->configuration;
         return 0;
     case KEY_WHAT:
         options->what = argument;
@@ -84,6 +106,7 @@ static error_t parse_export(int key, char *argument, struct argp_state *state) {
         return 0;
     case ARGP_KEY_END:
         check_span(options);
+        check_configuration(options);
         return 0;
     case ARGP_KEY_ARG:
         usage_error("export takes no argument '%s': say --what and --format", argument);
@@ -92,24 +115,32 @@ static error_t parse_export(int key, char *argument, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0},
+                                             {&simulation_argp, 0, NULL, 0},
+                                             {&configuration_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp export_argp = {
     .options = options_list,
     .parser = parse_export,
-    .doc = "Prints the trace, the sampled stacks or the model in a form that other tools read.\v"
-           "Examples:\n"
-           "  persik export > trace.json            # open in https://ui.perfetto.dev\n"
-           "  persik export --from 1.2s --to 1.25s > moment.json\n"
-           "  persik export --format csv > calls.csv\n"
-           "  persik export --what stacks | flamegraph.pl > flame.svg\n"
-           "  persik export --what model --format dot | dot -Tpdf > model.pdf\n",
+    .doc =
+        "Prints the trace, one simulated run, the sampled stacks or the model in a form that other "
+        "tools read. The simulated run has the tracks, places, objects and arrows of the recorded "
+        "one, so that both can be looked at side by side. A configuration without figures has "
+        "none: exit status 4.\v"
+        "Examples:\n"
+        "  persik export > trace.json            # open in https://ui.perfetto.dev\n"
+        "  persik export --from 1.2s --to 1.25s > moment.json\n"
+        "  persik export --what simulated --threads 8 --cores 4 > simulated.json\n"
+        "  persik export --format csv > calls.csv\n"
+        "  persik export --what stacks | flamegraph.pl > flame.svg\n"
+        "  persik export --what model --format dot | dot -Tpdf > model.pdf\n",
     .children = children,
 };
 
 /* ---- the trace ---- */
 
-static int export_chrome(const struct export_options *options, struct error *error) {
+static int export_chrome(struct export_options *options, struct error *error) {
     struct trace *trace = workspace_load_trace(options->common.directory, error);
     if (!trace)
         return -1;
@@ -133,7 +164,7 @@ static void print_record(const struct trace *trace, const struct trace_thread *t
     printf(",%d\n", frame ? frame->line : 0);
 }
 
-static int export_csv(const struct export_options *options, struct error *error) {
+static int export_csv(struct export_options *options, struct error *error) {
     struct trace *trace = workspace_load_trace(options->common.directory, error);
     if (!trace)
         return -1;
@@ -149,6 +180,42 @@ static int export_csv(const struct export_options *options, struct error *error)
     return 0;
 }
 
+/* ---- the simulated run ---- */
+
+static int write_simulated(const struct export_options *options, const struct model *model,
+                           const struct configuration *configuration, struct error *error) {
+    struct prediction prediction;
+    if (prediction_make(model, &configuration->threads.items[0], configuration->cores,
+                        &options->simulation.config, &prediction, error) < 0)
+        return -1;
+    int status = EXIT_NO_FIGURES;
+    if (prediction.no_figures) {
+        log_error("no simulated run of this configuration: %s", prediction.no_figures);
+    } else {
+        struct sim_config config = options->simulation.config;
+        struct simulated_run run;
+        prediction_configure(&prediction, &config);
+        status = simulated_run_make(model, &config, &run, error);
+        if (status == 0)
+            chrome_write_simulated(model, &run, options->span, stdout);
+        simulated_run_free(&run);
+    }
+    prediction_free(&prediction);
+    return status;
+}
+
+static int export_simulated(struct export_options *options, struct error *error) {
+    struct configuration configuration = {0};
+    simulation_options_finish(&options->simulation);
+    configuration_parse(&options->configuration, &options->simulation, &configuration);
+    struct model *model =
+        simulation_options_load(&options->simulation, options->common.directory, NULL, error);
+    int status = model ? write_simulated(options, model, &configuration, error) : -1;
+    model_free(model);
+    thread_sweep_free(&configuration.threads);
+    return status;
+}
+
 /* ---- stacks and model ---- */
 
 static void print_readable(FILE *in) {
@@ -162,7 +229,7 @@ static void print_readable(FILE *in) {
     free(line);
 }
 
-static int export_stacks(const struct export_options *options, struct error *error) {
+static int export_stacks(struct export_options *options, struct error *error) {
     char *path = workspace_path(options->common.directory, WORKSPACE_STACKS);
     FILE *in = fopen(path, "r");
     if (in) {
@@ -176,7 +243,7 @@ static int export_stacks(const struct export_options *options, struct error *err
     return status;
 }
 
-static int export_model_dot(const struct export_options *options, struct error *error) {
+static int export_model_dot(struct export_options *options, struct error *error) {
     struct model *model = prediction_load_model(options->common.directory, NULL, error);
     if (!model)
         return -1;
@@ -186,7 +253,7 @@ static int export_model_dot(const struct export_options *options, struct error *
 }
 
 /* The file as it is, once it has been checked. */
-static int export_model_json(const struct export_options *options, struct error *error) {
+static int export_model_json(struct export_options *options, struct error *error) {
     struct model *model = prediction_load_model(options->common.directory, NULL, error);
     if (!model)
         return -1;
@@ -214,12 +281,12 @@ int command_export(int argc, char **argv) {
     argp_parse(&export_argp, argc, argv, 0, NULL, &options);
     const struct exporter *exporter = find_exporter(options.what, options.format);
     if (!exporter)
-        usage_error("cannot export %s as %s: give trace as chrome or csv, stacks as folded, model "
-                    "as json or dot",
-                    options.what ? options.what : "anything",
-                    options.format ? options.format : "it is");
+        usage_error(
+            "cannot export %s as %s: give trace as chrome or csv, simulated as chrome, stacks "
+            "as folded, model as json or dot",
+            options.what ? options.what : "anything", options.format ? options.format : "it is");
     struct error error;
-    if (exporter->write(&options, &error) < 0)
-        return command_failed(&error);
-    return 0;
+    int status = exporter->write(&options, &error);
+    simulation_options_free(&options.simulation);
+    return status < 0 ? command_failed(&error) : status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/run_end.h"
+#include "cli/prediction/simulated_run.h"
 #include "cli/report/html_sections.h"
 #include "cli/report/state_timeline.h"
 #include "cli/report/tally_table.h"
@@ -75,15 +76,11 @@ static struct lane lane_of(const struct thread_timeline *thread, double run_ns) 
                          .to = thread->to};
 }
 
-void html_timeline(FILE *out, const struct trace *trace) {
+/* Lanes of its threads; what they mean is said above them. */
+static void print_lanes(FILE *out, const struct trace *trace) {
     struct state_timeline timeline = state_timeline_of(trace, BINS, SHOWN_LANES);
     double run_ns = (double)trace->meta.run_ns;
     char end[QUANTITY_BYTES];
-    page_section(out, "timeline", "Timeline of the recorded run",
-                 trace->meta.has_slices
-                     ? "One lane for each thread. Heights are shares of the time in each part."
-                     : "One lane for each thread. Scheduling was not recorded: all time outside of "
-                       "recorded calls is shown as computing.");
     struct lane *lanes = memory_alloc(timeline.n_threads, sizeof *lanes);
     for (size_t i = 0; i < timeline.n_threads; i++)
         lanes[i] = lane_of(&timeline.threads[i], run_ns);
@@ -104,7 +101,32 @@ void html_timeline(FILE *out, const struct trace *trace) {
     }
     free(lanes);
     state_timeline_free(&timeline);
+}
+
+void html_timeline(FILE *out, const struct trace *trace) {
+    page_section(out, "timeline", "Timeline of the recorded run",
+                 trace->meta.has_slices
+                     ? "One lane for each thread. Heights are shares of the time in each part."
+                     : "One lane for each thread. Scheduling was not recorded: all time outside of "
+                       "recorded calls is shown as computing.");
+    print_lanes(out, trace);
     page_section_end(out);
+}
+
+void html_simulated_timeline(FILE *out, const struct model *model) {
+    const struct sim_config config = {.seed = 1, .cores = model->machine.cores};
+    struct simulated_run run;
+    struct error unsaid; /* the other sections say why the model has no figures */
+    if (model->standstill && *model->standstill)
+        return;
+    if (simulated_run_make(model, &config, &run, &unsaid) == 0) {
+        page_section(out, "simulated-timeline", "Timeline of one simulated run",
+                     "The recorded configuration, simulated once: where its lanes do not look like "
+                     "the recorded ones, the model is not to be trusted.");
+        print_lanes(out, run.trace);
+        page_section_end(out);
+    }
+    simulated_run_free(&run);
 }
 
 /* ---- quality ---- */

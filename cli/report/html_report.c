@@ -56,6 +56,8 @@ static void print_page(FILE *out, const struct html_report *report) {
         html_waits(out, report->trace);
         html_timeline(out, report->trace);
     }
+    if (report->model)
+        html_simulated_timeline(out, report->model);
     html_quality(out, report);
     html_provenance(out, report);
     page_end(out);

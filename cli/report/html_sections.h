@@ -21,6 +21,10 @@ void html_resources(FILE *out, const struct html_report *report, const struct fo
 void html_waits(FILE *out, const struct trace *trace);
 void html_timeline(FILE *out, const struct trace *trace);
 
+/* The same of one run of the model, in the recorded configuration; nothing where it stands still.
+ */
+void html_simulated_timeline(FILE *out, const struct model *model);
+
 /* How far to trust it: the recording, the self-check, what is not modelled; and what it was made
  * of. */
 void html_quality(FILE *out, const struct html_report *report);
