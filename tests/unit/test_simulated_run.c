@@ -8,6 +8,7 @@
 
 #include "cli/prediction/simulated_run.h"
 #include "simulator/engine.h"
+#include "simulator/plan_make.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/simulation.h"
 
