@@ -114,7 +114,7 @@ static const struct argp compare_argp = {
            "  persik compare-trace\n"
            "  persik compare-trace --order time\n"
            "  persik compare-trace persik.data.old persik.data --assert 5%\n"
-           "  persik compare-trace --format json | jq '.fragments[] | select(.differs == true)'\n",
+           "  persik compare-trace --format json | jq '.fragments[0]'\n",
     .children = children,
 };
 
