@@ -53,16 +53,6 @@ static bool find_joins(const struct trace *trace, const struct trace_thread *thr
     return polls->joins_end > polls->end;
 }
 
-static bool is_joined(const struct trace *trace, const struct trace_thread *thread) {
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
-             event_cursor_next(&at);)
-            if (trace_op(at.event) == OP_JOIN &&
-                joined_thread(trace, &trace->threads[t], at.event) == thread)
-                return true;
-    return false;
-}
-
 /* Was it made by the same thread in the same place, to do the same? */
 static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
     return a->pid == b->pid && a->creator == b->creator &&
@@ -70,16 +60,27 @@ static bool are_alike(const struct trace_thread *a, const struct trace_thread *b
            strcmp(a->start_routine, b->start_routine) == 0;
 }
 
-/* Have all threads like this one ended by then, and does nobody join any of them? */
-static bool are_all_left(const struct trace *trace, const struct trace_thread *like,
-                         uint64_t by_ns) {
+/* Have all threads like this one ended by then? */
+static bool have_ended(const struct trace *trace, const struct trace_thread *like, uint64_t by_ns) {
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
-        if (are_alike(thread, like) &&
-            (!thread->end_seen || thread->end_ns > by_ns || is_joined(trace, thread)))
+        if (are_alike(thread, like) && (!thread->end_seen || thread->end_ns > by_ns))
             return false;
     }
     return true;
+}
+
+static bool is_one_joined(const struct trace *trace, const struct trace_thread *like) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&at);) {
+            if (trace_op(at.event) != OP_JOIN)
+                continue;
+            const struct trace_thread *joined = joined_thread(trace, &trace->threads[t], at.event);
+            if (joined && are_alike(joined, like))
+                return true;
+        }
+    return false;
 }
 
 /* Detached threads cannot be joined: who made them looks at what they say at their end. Finds those
@@ -94,7 +95,8 @@ static bool find_detached(const struct trace *trace, const struct trace_thread *
             (!polls->detached || other->end_ns > polls->detached->end_ns))
             polls->detached = other;
     }
-    if (!polls->detached || !are_all_left(trace, polls->detached, trace_end_ns(last)))
+    if (!polls->detached || !have_ended(trace, polls->detached, trace_end_ns(last)) ||
+        is_one_joined(trace, polls->detached))
         return false;
     polls->done_ns = polls->detached->end_ns;
     return true;
