@@ -63,14 +63,31 @@ static double miss_beyond_others(const struct model *model) {
     return missed > longest ? missed - longest : 0;
 }
 
+/* What others had of the cores is known to a tick at each end of the run, on each core: a short run
+ * may have been disturbed by so much more of its time than is known. */
+static double unknown_share(const struct model *model) {
+    double unknown_ns = 2 * TICK_NS * model->machine.cores;
+    return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
+}
+
+/* By how much the model misses the runs without probes, which are what it predicts, beyond what
+ * runs differ by: that is no odd run. Not where others had the cores, or a quota held the program
+ * back. */
+static double miss_beyond_chance(const struct model *model) {
+    double missed = miss(model, "without probes") - model->cpu_spread;
+    bool disturbed = model->foreign_share > 0 || model->throttled_share > 0;
+    return !disturbed && missed > 0 ? missed : 0;
+}
+
 /* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
- * number where one is unknown. While others had the cores, or a quota held
- * the program back, the running time checks less. */
+ * number where one is unknown. But what nobody had the cores for is not odd: the probes may have
+ * kept threads out of each other's way. While others had the cores, or a quota held the program
+ * back, the running time checks less. */
 static double self_check(const struct model *model) {
     if (model->foreign_share > 0 || model->throttled_share > 0)
         return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), UNCHECKED);
     double least = fmin(miss(model, "running time"), miss(model, "without probes"));
-    return isnan(least) ? UNCHECKED : least;
+    return isnan(least) ? UNCHECKED : fmax(least, miss_beyond_chance(model) - unknown_share(model));
 }
 
 /* Of all thread time. */
@@ -152,22 +169,6 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
     return SCALE * sqrt(squares);
-}
-
-/* What others had of the cores is known to a tick at each end of the run, on each core: a short run
- * may have been disturbed by so much more of its time than is known. */
-static double unknown_share(const struct model *model) {
-    double unknown_ns = 2 * TICK_NS * model->machine.cores;
-    return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
-}
-
-/* By how much the model misses the runs without probes, which are what it predicts, beyond what
- * runs differ by: that is no odd run. Not where others had the cores, or a quota held the program
- * back. */
-static double miss_beyond_chance(const struct model *model) {
-    double missed = miss(model, "without probes") - model->cpu_spread;
-    bool disturbed = model->foreign_share > 0 || model->throttled_share > 0;
-    return !disturbed && missed > 0 ? missed : 0;
 }
 
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {

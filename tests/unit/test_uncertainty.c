@@ -60,6 +60,17 @@ static void what_the_model_misses_of_its_own_run_widens_it(void **state) {
     assert_true(share_of(&model, 4, 2) > before + 0.1);
 }
 
+/* The traced run is met, and nobody had the cores of those without probes. */
+static void missing_only_the_runs_without_probes_widens_it_where_these_are_long(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double before = share_of(&model, 4, 2);
+    checks[2].simulated = 7.2;
+    assert_true(share_of(&model, 4, 2) > before + 0.1);
+    model.measured_run_ns = 1e8; /* so short that nobody can tell what disturbed it */
+    assert_true(share_of(&model, 4, 2) == before);
+}
+
 static void while_others_had_the_cores_the_cpu_time_checks_the_model(void **state) {
     (void)state;
     struct model model = good_model();
@@ -215,6 +226,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_well_known_has_a_narrow_interval_that_is_not_none),
         cmocka_unit_test(what_the_model_misses_of_its_own_run_widens_it),
+        cmocka_unit_test(missing_only_the_runs_without_probes_widens_it_where_these_are_long),
         cmocka_unit_test(while_others_had_the_cores_the_cpu_time_checks_the_model),
         cmocka_unit_test(others_explain_a_longer_run_only_as_far_as_they_had_cores),
         cmocka_unit_test(a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause),
