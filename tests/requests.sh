@@ -61,6 +61,11 @@ check "loops with connections of their own wait longer than those that share the
 says_arrivals() { jq -r '.notes[]' server-queue/model.json | grep -q 'requests came from outside, .*(Poisson)'; }
 check "a note says what the arrivals were taken for" says_arrivals
 
+warns() { "$persik" predict -i server-queue --threads 2 --cores "$1" --arrivals 300/s 2>&1 >/dev/null | grep -q 'kept 0[.0-9]* cores busy'; }
+check "where one core was hardly busy, figures for more are warned of" warns 2
+is_quiet() { ! warns 1; }
+check "and those for one are not" is_quiet
+
 dumps() { "$persik" build-model -i server-busy --dump-after requests --stop-after requests >dump && grep -q '^queue 0: of connections, 300 requests' dump; }
 check "--dump-after requests shows them" dumps
 

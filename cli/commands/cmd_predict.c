@@ -21,6 +21,7 @@
 #include "cli/recording/workspace.h"
 #include "cli/report/html_report.h"
 #include "cli/report/predict_report.h"
+#include "formats/recorded_speed.h"
 
 /* ---- options ---- */
 
@@ -428,8 +429,26 @@ static void print_misses(const struct model *model) {
     }
 }
 
-static void print_reservations(const struct model *model) {
+/* One core shows nothing of what several cost each other. Under load each configuration is told at
+ * its saturation, too. */
+static void warn_of_more_cores(const struct model *model, const struct sweep *sweep) {
+    bool keeps_several = false;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct prediction *prediction = &sweep->predictions[i];
+        double busy = prediction->result.cpu_utilisation.mean * prediction->cores;
+        keeps_several |= !prediction->no_figures && prediction->cores > 1 &&
+                         (sweep->loads || busy >= RECORDED_SEVERAL_CORES);
+    }
+    double recorded = model->machine.busy_cores; /* 0: not known */
+    if (keeps_several && recorded > 0 && recorded < RECORDED_SEVERAL_CORES)
+        log_warning("the recorded run kept %.2g cores busy: what several cost each other, by "
+                    "memory, shared data and locks of the kernel, is in no figure for more",
+                    recorded);
+}
+
+static void print_reservations(const struct model *model, const struct sweep *sweep) {
     print_misses(model);
+    warn_of_more_cores(model, sweep);
     for (size_t i = 0; i < model->n_pools; i++)
         print_rule(&model->pools[i]);
     if (model->n_notes > 0)
@@ -497,7 +516,7 @@ static void print_sweep(const struct predict_options *options, const struct mode
         print_advice(model, sweep);
         if (explain_refusals(sweep) == 0 && sweep->count == 1)
             print_details(model, &sweep->predictions[0].result);
-        print_reservations(model);
+        print_reservations(model, sweep);
         for (size_t i = 0; i < sweep->count; i++)
             print_uncertainty(model, &sweep->predictions[i]);
         break;
