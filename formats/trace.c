@@ -85,6 +85,17 @@ char *trace_command_line(const struct trace_meta *meta) {
     return line;
 }
 
+size_t trace_thread_by_index(const struct trace *trace, int pid, int index) {
+    size_t t = (size_t)index; /* where a trace of one process has it */
+    if (index >= 0 && t < trace->n_threads && trace->threads[t].index == index &&
+        trace->threads[t].pid == pid)
+        return t;
+    for (t = 0; t < trace->n_threads; t++)
+        if (trace->threads[t].index == index && trace->threads[t].pid == pid)
+            break;
+    return t;
+}
+
 size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
     size_t low = 0, high = thread->n_slices;
     while (low < high) {

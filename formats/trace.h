@@ -286,6 +286,10 @@ void trace_rename_function(struct trace *trace, struct trace_frame *frame, const
 /* "./words 2": the recorded command; the caller frees. */
 char *trace_command_line(const struct trace_meta *meta);
 
+/* Which of the trace's threads it is; n_threads: none. Calls that make or join a thread have its
+ * index as their value, which is one of the caller's process. */
+size_t trace_thread_by_index(const struct trace *trace, int pid, int index);
+
 /* How many of the thread's slices began at or before `time_ns`. O(log n). */
 size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns);
 

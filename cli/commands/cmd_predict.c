@@ -435,9 +435,9 @@ static void warn_of_more_cores(const struct model *model, const struct sweep *sw
     bool keeps_several = false;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct prediction *prediction = &sweep->predictions[i];
-        double busy = prediction->result.cpu_utilisation.mean * prediction->cores;
-        keeps_several |= !prediction->no_figures && prediction->cores > 1 &&
-                         (sweep->loads || busy >= RECORDED_SEVERAL_CORES);
+        keeps_several |=
+            !prediction->no_figures && prediction->cores > 1 &&
+            (sweep->loads || prediction_busy_cores(prediction) >= RECORDED_SEVERAL_CORES);
     }
     double recorded = model->machine.busy_cores; /* 0: not known */
     if (keeps_several && recorded > 0 && recorded < RECORDED_SEVERAL_CORES)

@@ -96,7 +96,7 @@ static void blank(struct sim_result *result) {
 #define NEAR  0.005
 #define TIMES 5
 
-static double busy_cores_of(const struct prediction *prediction) {
+double prediction_busy_cores(const struct prediction *prediction) {
     return prediction->result.cpu_utilisation.mean * prediction->cores;
 }
 
@@ -117,7 +117,7 @@ static int simulate_demands(const struct model *model, struct sim_config *config
     for (int time = 0; time < TIMES; time++) {
         if (sim_predict(model, config, &prediction->result, error) < 0)
             return -1;
-        double factor = cpu_factor_of(model, busy_cores_of(prediction));
+        double factor = cpu_factor_of(model, prediction_busy_cores(prediction));
         if (!(fabs(factor - config->cpu_factor) > NEAR) || time == TIMES - 1)
             break;
         sim_result_free(&prediction->result);
@@ -168,7 +168,7 @@ static char *refuse_configuration(const struct model *model, const int *own_thre
 static char *refuse_result(const struct model *model, const struct prediction *prediction) {
     char *reason = refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
     reason = reason ? reason : refusal_of_disks(model, &prediction->result);
-    double busy = busy_cores_of(prediction);
+    double busy = prediction_busy_cores(prediction);
     reason = reason ? reason : refuse_stopped(model, busy);
     reason = reason ? reason : refuse_busier(model, busy);
     const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);

@@ -46,6 +46,9 @@ void prediction_free(struct prediction *prediction);
  * into the prediction. */
 void prediction_configure(const struct prediction *prediction, struct sim_config *config);
 
+/* How many cores it keeps busy on average. */
+double prediction_busy_cores(const struct prediction *prediction);
+
 /* How far the real run may be from it. */
 struct uncertainty prediction_uncertainty(const struct model *model,
                                           const struct prediction *prediction);

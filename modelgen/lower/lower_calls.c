@@ -271,17 +271,6 @@ void lower_calls_idle(struct writer *writer, size_t index, const struct trace_re
 
 /* ---- threads ---- */
 
-static size_t thread_by_index(const struct trace *trace, int pid, int index) {
-    size_t usual = (size_t)index; /* where a trace of one process has it */
-    if (index >= 0 && usual < trace->n_threads && trace->threads[usual].index == index &&
-        trace->threads[usual].pid == pid)
-        return usual;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        if (trace->threads[t].index == index && trace->threads[t].pid == pid)
-            return t;
-    return trace->n_threads;
-}
-
 /* The creation that stands for all, at `creation` in the list, has been found to be in a loop: what
  * has been written since then stands just before it as well. It moves before the loop, which then
  * may go round as often as it likes. */
@@ -327,7 +316,7 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
     while (joined < in->pools->pools[pool].size && event_cursor_next(&at)) {
         enum api_op op = trace_op(at.event);
         if (op == OP_JOIN) {
-            size_t other = thread_by_index(in->trace, joiner->pid, at.event->value);
+            size_t other = trace_thread_by_index(in->trace, joiner->pid, at.event->value);
             joined += other < in->trace->n_threads && in->pools->pool_of[other] == pool;
         } else if (op == OP_SIGNAL || op == OP_BROADCAST || op == OP_RELEASE) {
             int object = sections_object(in->sections, at.event);
@@ -372,7 +361,7 @@ static void add_creation_for_task(struct writer *writer, size_t index,
 void lower_calls_of_threads(struct writer *writer, size_t index, const struct trace_record *record,
                             enum node_kind kind) {
     const struct trace *trace = writer->in->trace;
-    size_t other = thread_by_index(trace, trace->threads[writer->thread].pid, record->value);
+    size_t other = trace_thread_by_index(trace, trace->threads[writer->thread].pid, record->value);
     uint64_t end = trace_end_ns(record);
     if (other == trace->n_threads || record->flags & TRACE_FAILED)
         return;

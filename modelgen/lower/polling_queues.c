@@ -40,15 +40,6 @@ static uint64_t poll_key(size_t thread, size_t record) {
 
 /* ---- who ends it ---- */
 
-static size_t thread_of_join(const struct trace *trace, size_t t,
-                             const struct trace_record *record) {
-    for (size_t other = 0; other < trace->n_threads; other++)
-        if (trace->threads[other].index == record->value &&
-            trace->threads[other].pid == trace->threads[t].pid)
-            return other;
-    return trace->n_threads;
-}
-
 /* After which of its records does the thread know that none of the producers puts any more? After
  * it has joined all but itself, and put its own last. Its number of records: never. */
 static size_t knows_the_end(const struct finder *finder, size_t t, int object,
@@ -58,8 +49,9 @@ static size_t knows_the_end(const struct finder *finder, size_t t, int object,
     size_t after = thread->n_records;
     ended[t] = true;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
-        size_t joined = trace_op(at.event) == OP_JOIN ? thread_of_join(finder->trace, t, at.event)
-                                                      : finder->trace->n_threads;
+        size_t joined = trace_op(at.event) == OP_JOIN
+                            ? trace_thread_by_index(finder->trace, thread->pid, at.event->value)
+                            : finder->trace->n_threads;
         if (joined < finder->trace->n_threads && produces[joined]) {
             ended[joined] = true;
             after = at.number;

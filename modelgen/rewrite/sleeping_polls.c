@@ -31,10 +31,8 @@ static size_t run_of_sleeps(const struct trace_thread *thread, size_t first) {
 static const struct trace_thread *joined_thread(const struct trace *trace,
                                                 const struct trace_thread *by,
                                                 const struct trace_record *join) {
-    for (size_t t = 0; t < trace->n_threads; t++)
-        if (trace->threads[t].index == join->value && trace->threads[t].pid == by->pid)
-            return &trace->threads[t];
-    return NULL;
+    size_t t = trace_thread_by_index(trace, by->pid, join->value);
+    return t < trace->n_threads ? &trace->threads[t] : NULL;
 }
 
 /* Finds the joins behind the sleeps. False: there are none, or it is not known of whom. */

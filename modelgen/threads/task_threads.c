@@ -3,17 +3,6 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 
-static size_t thread_by_index(const struct trace *trace, int pid, int index) {
-    size_t t = (size_t)index; /* where a trace of one process has it */
-    if (index >= 0 && t < trace->n_threads && trace->threads[t].index == index &&
-        trace->threads[t].pid == pid)
-        return t;
-    for (t = 0; t < trace->n_threads; t++)
-        if (trace->threads[t].index == index && trace->threads[t].pid == pid)
-            break;
-    return t;
-}
-
 /* What a thread that is made after this call would be for. */
 static enum made_for made_after(const struct trace_record *record, enum made_for before) {
     switch (record->api) {
@@ -39,7 +28,7 @@ enum made_for *task_threads_find(const struct trace *trace) {
             next = made_after(at.event, next);
             if (next == MADE_FOR_ANYTHING || trace_op(at.event) != OP_CREATE)
                 continue;
-            size_t made = thread_by_index(trace, trace->threads[t].pid, at.event->value);
+            size_t made = trace_thread_by_index(trace, trace->threads[t].pid, at.event->value);
             if (made < trace->n_threads)
                 made_for[made] = next;
             next = MADE_FOR_ANYTHING;

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "formats/disk_calibration.h"
 #include "modelgen/calibrate/disk_conditions.h"
+#include "tests/unit/disk_speed.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/trace_builder.h"
 
@@ -66,15 +67,6 @@ static struct disk_speed speed_of(size_t threads, uint32_t bytes, const struct d
     disk_service_free(&disks);
     trace_free(trace);
     return speed;
-}
-
-static void free_speed(struct disk_speed *speed) {
-    for (size_t i = 0; i < speed->n_distances; i++)
-        free(speed->distances[i].service_ns.values);
-    free(speed->distances);
-    free(speed->service_ns.values);
-    free(speed->alone_ns.values);
-    free(speed->evidence);
 }
 
 static void assert_alone_us(uint32_t bytes, double expected_us) {

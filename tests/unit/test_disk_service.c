@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "modelgen/calibrate/disk_service.h"
+#include "tests/unit/disk_speed.h"
 #include "tests/unit/trace_builder.h"
 
 #define US 1000u
@@ -56,14 +57,6 @@ static struct disk_speed speed_of(size_t threads, size_t servers, double pause_u
     free(free_ns);
     free(next_ns);
     return speed;
-}
-
-static void free_speed(struct disk_speed *speed) {
-    for (size_t i = 0; i < speed->n_distances; i++)
-        free(speed->distances[i].service_ns.values);
-    free(speed->distances);
-    free(speed->service_ns.values);
-    free(speed->evidence);
 }
 
 static void assert_speed(size_t threads, size_t servers, double pause_us, double expected_servers,
