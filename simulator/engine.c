@@ -177,6 +177,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->tasks = engine->tasks_ever = 0;
     engine->kernel_leader = NULL;
     engine->stalls = engine->guessed = 0;
+    engine->guessed_wait_ns = 0;
     engine->stalled_at[0] = '\0';
     engine->failure[0] = '\0';
     histogram_clear(&engine->response);

@@ -159,6 +159,7 @@ static void fill_result(struct sim_result *result, const struct rows *rows) {
         result->events += replication->events;
         result->stalls += replication->stalls;
         result->guessed += replication->guessed;
+        result->guessed_ns += replication->guessed_ns / rows->n;
         if (replication->stalled_at[0])
             memcpy(result->stalled_at, replication->stalled_at, sizeof result->stalled_at);
     }

@@ -69,6 +69,9 @@ void replication_read(struct replication *replication, const struct engine *engi
     replication->events = engine->events;
     replication->stalls = engine->stalls;
     replication->guessed = engine->guessed;
+    /* What came before the first was not late by it. */
+    double since_ns = engine->guessed > 0 ? engine->now_ns - engine->guessed_since_ns : 0;
+    replication->guessed_ns = fmin(engine->guessed_wait_ns, since_ns);
     memcpy(replication->stalled_at, engine->stalled_at, sizeof replication->stalled_at);
     memcpy(replication->failure, engine->failure, sizeof replication->failure);
     replication->row = row;

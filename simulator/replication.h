@@ -37,7 +37,7 @@ enum object_metric {
 enum pool_metric { POOL_CPU_NS, POOL_READY_NS, POOL_BLOCKED_NS, N_POOL_METRICS };
 
 struct replication {
-    double events, stalls, guessed;
+    double events, stalls, guessed, guessed_ns;
     char stalled_at[400];
     char failure[512]; /* empty: it ran to its end */
     double *row;       /* owned */

@@ -87,6 +87,8 @@ struct sim_result {
                      * above 0 the model is incomplete, see `stalled_at` */
     double guessed; /* total number of times nothing but waits whose condition is not known could
                      * end: it was taken that the longest had come true */
+    double guessed_ns; /* by how much a run may be too long by that, on average: these waits took so
+                        * long, and so much came behind them */
     char stalled_at[400]; /* where everything waited first: node and object of who was let go, and
                            * of the others */
     struct estimate run_ns;

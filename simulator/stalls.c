@@ -104,6 +104,12 @@ static bool find_item(struct engine *engine) {
     return false;
 }
 
+static void note_guess(struct engine *engine, const struct thread *thread) {
+    if (engine->guessed++ == 0)
+        engine->guessed_since_ns = engine->now_ns;
+    engine->guessed_wait_ns += engine->now_ns - waiting_since(thread);
+}
+
 /* A flag stands for a predicate that is not known. When nothing else in the program can move, the
  * real predicate must have come true, or the real program would have hung: such a wait ends, and
  * that is no stall, but counted: what the program did must show that it was so. */
@@ -119,7 +125,7 @@ void stall_break(struct engine *engine) {
     }
     tell_waiters(engine, longest);
     if (engine->plan->nodes[longest->node].kind == NODE_WAIT)
-        engine->guessed++;
+        note_guess(engine, longest);
     else
         stall_note(engine, longest, "everyone waits");
     if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {

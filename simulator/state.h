@@ -270,6 +270,7 @@ struct engine {
     struct thread *kernel_leader; /* sleeps, and its turn has come in an order that the kernel
                                    * keeps: the walk is to go on for it; NULL */
     double stalls, guessed;
+    double guessed_wait_ns, guessed_since_ns; /* all waits whose end was guessed; the first end */
     char stalled_at[400];
     char failure[512]; /* why the run cannot go on; empty while it can */
 };

@@ -348,6 +348,29 @@ static void other_configurations_must_do_the_recorded_work(void **state) {
     model_free(model);
 }
 
+/* Half the operations of the recorded run, which took 1 s, with one wait whose end was guessed. */
+static bool refused_after_guess(double guessed_ns, double left) {
+    struct model *model = stalled_model();
+    model->pools[0].partition = PARTITION_SHARED;
+    struct sim_object_result queue, own_queue;
+    struct sim_result own = queue_result(2000, 0, 0, &own_queue);
+    struct sim_result result = queue_result(1000, left, 0, &queue);
+    result.guessed = 1;
+    result.guessed_ns = guessed_ns;
+    result.run_ns.mean = 1000 * MS;
+    char *reason = refusal_of_run(model, (int[]){2}, (int[]){4}, &result, &own);
+    free(reason);
+    model_free(model);
+    return reason != NULL;
+}
+
+static void fewer_operations_are_no_loss_where_a_guess_cost_nothing(void **state) {
+    (void)state;
+    assert_false(refused_after_guess(1 * MS, 0));
+    assert_true(refused_after_guess(100 * MS, 0));
+    assert_true(refused_after_guess(1 * MS, 500));
+}
+
 /* A disk that so many of 100 requests found as the recorded run's hardly did. */
 static char *refused_requests(double unseen, bool continued, double alone_ns) {
     struct model *model = computing_model();
@@ -392,6 +415,7 @@ int main(void) {
         cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
         cmocka_unit_test(guessed_waits_must_leave_nothing_undone_either),
+        cmocka_unit_test(fewer_operations_are_no_loss_where_a_guess_cost_nothing),
         cmocka_unit_test(other_configurations_must_do_the_recorded_work),
         cmocka_unit_test(requests_that_the_recording_had_none_of_get_no_figure),
     };

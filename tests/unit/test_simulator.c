@@ -1300,6 +1300,33 @@ static double ready_while_signalling(bool condition, bool signals_wait) {
     return ready_ns;
 }
 
+/* One thread sleeps for 10 ms, the other one waits from 1 ms on for a signal that nobody sends: it
+ * is let go when the first one has ended. */
+static double guessed_in(double rest_ns) {
+    struct model *model = build_model(2);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int sleeper = build_pool(model, 1, true);
+    int entry = model->pools[sleeper].entry;
+    end_after(model, build_sleep(model, entry, constant(0), constant(10 * MS)), constant(0));
+    int waiter = build_pool(model, 1, true);
+    entry = model->pools[waiter].entry;
+    int wait = build_next(model, entry, constant(1 * MS), NODE_WAIT, flag);
+    end_after(model, wait, constant(rest_ns));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.guessed, result.replications, 0);
+    assert_close(result.run_ns.mean, 10 * MS + rest_ns, 1e-9);
+    double guessed_ns = result.guessed_ns;
+    sim_result_free(&result);
+    model_free(model);
+    return guessed_ns;
+}
+
+static void test_a_guessed_wait_delays_at_most_what_follows_it(void **state) {
+    (void)state;
+    assert_close(guessed_in(3 * MS), 3 * MS, 1e-9);
+    assert_close(guessed_in(20 * MS), 9 * MS, 1e-9);
+}
+
 static void test_a_signal_waits_for_those_woken_before(void **state) {
     (void)state;
     assert_close(ready_while_signalling(true, true), 5 * MS, 1e-9);
@@ -2382,6 +2409,7 @@ int main(void) {
         cmocka_unit_test(test_the_creators_part_is_done_on_its_core),
         cmocka_unit_test(test_each_round_is_for_every_thread),
         cmocka_unit_test(test_a_core_that_has_just_become_idle_takes_a_thread_sooner),
+        cmocka_unit_test(test_a_guessed_wait_delays_at_most_what_follows_it),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
