@@ -318,6 +318,15 @@ void modelgen_compare_one_core(struct model *model, const struct trace *trace,
         one_core_compare(trace, simulated_cpu_ns, model);
 }
 
+void modelgen_note_one_core(struct model *model, double ratio, bool turns_explain) {
+    one_core_note(model, ratio, turns_explain);
+}
+
+void modelgen_scale_demands(struct model *model, double factor) {
+    demand_calibration_apply(
+        model, (struct demand_calibration){.factor = factor, .spread = model->cpu_spread});
+}
+
 void modelgen_add_standstill(struct model *model, const char *reason) {
     free(model->standstill);
     model->standstill = memory_format("the recorded run cannot be simulated: %s", reason);

@@ -114,6 +114,10 @@ void modelgen_correct(struct model *model, const struct trace *trace,
  * modelgen/calibrate/one_core.h. */
 void modelgen_compare_one_core(struct model *model, const struct trace *trace,
                                double simulated_cpu_ns);
+void modelgen_note_one_core(struct model *model, double ratio, bool turns_explain);
+
+/* Multiplies all CPU demands. */
+void modelgen_scale_demands(struct model *model, double factor);
 
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);

@@ -81,12 +81,12 @@ struct sim_result {
     double offered_hz; /* arrivals from outside, at all queues; 0: none */
     int clients;       /* of all queues */
     int replications;
-    double events;  /* node visits and clock events of all replications, for speed reporting */
-    double stalls;  /* total number of times everything waited for nothing and the engine let the
-                     * longest waiter go, or a lock was released by a thread that did not hold it;
-                     * above 0 the model is incomplete, see `stalled_at` */
-    double guessed; /* total number of times nothing but waits whose condition is not known could
-                     * end: it was taken that the longest had come true */
+    double events;     /* node visits and clock events of all replications, for speed reporting */
+    double stalls;     /* total number of times everything waited for nothing and the engine let the
+                        * longest waiter go, or a lock was released by a thread that did not hold it;
+                        * above 0 the model is incomplete, see `stalled_at` */
+    double guessed;    /* total number of times nothing but waits whose condition is not known could
+                        * end: it was taken that the longest had come true */
     double guessed_ns; /* by how much a run may be too long by that, on average: these waits took so
                         * long, and so much came behind them */
     char stalled_at[400]; /* where everything waited first: node and object of who was let go, and

@@ -15,6 +15,7 @@
 #include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
+#include "cli/prediction/turn_costs.h"
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/drawing.h"
@@ -444,7 +445,16 @@ static int *threads_on_one_core(const struct model *model, struct error *error) 
     return threads;
 }
 
-/* The runs that had one core only tell what several cost each other. */
+/* Where one core takes more CPU time than several, it is by turns. */
+static int explain_one_core(struct model *model, const int *threads, struct error *error) {
+    double ratio = model->one_core_cpu;
+    int fitted = ratio > 1 ? turn_costs_fit(model, threads, error) : 0;
+    if (ratio > 0 && fitted >= 0)
+        modelgen_note_one_core(model, ratio, fitted > 0);
+    return fitted < 0 ? -1 : 0;
+}
+
+/* The runs that had one core only tell what several cost each other, and what turns on one do. */
 static int compare_one_core(struct model *model, const struct own_run *own_run,
                             struct error *error) {
     if (own_run->trace->meta.n_one_core == 0 || own_run->measured.requests > 0)
@@ -454,8 +464,11 @@ static int compare_one_core(struct model *model, const struct own_run *own_run,
     struct sim_result result;
     int status = threads ? sim_predict(model, &config, &result, error) : 0;
     if (threads && status == 0) {
-        if (!refusal_is_due(&result))
+        char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
+        if (!refused)
             modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+        free(refused);
+        status = explain_one_core(model, threads, error);
         sim_result_free(&result);
     }
     free(threads);

@@ -79,11 +79,21 @@ void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct
         note_question(ratio, meta->asks_cores, model);
     } else if (model->machine.busy_cores >= evidence.several_cores) {
         model->one_core_cpu = ratio;
+    }
+}
+
+void one_core_note(struct model *model, double ratio, bool turns_explain) {
+    if (turns_explain)
+        notes_add(model,
+                  "what turns on a core cost: with one core the program takes %.0f %% of the CPU "
+                  "time of the model, as where threads that come back find their data displaced, "
+                  "or spin for one that has no core: taken as that, for each turn",
+                  100 * ratio);
+    else
         notes_add(model,
                   "what several cores cost each other: with one core the program takes %.0f %% of "
                   "the CPU time of the model, as where they wait for memory, for data that others "
                   "write, or for locks of the kernel: taken as that between one core and the %.2g "
                   "that were busy, not known of more",
                   100 * ratio, model->machine.busy_cores);
-    }
 }

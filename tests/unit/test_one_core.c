@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -36,7 +37,9 @@ static void what_one_core_saves_is_noted_where_it_is_more_than_chance(void **sta
     (void)state;
     struct model *model = compare(recorded(700 * MS), 1.8);
     assert_true(model->one_core_cpu > 0.69 && model->one_core_cpu < 0.71);
+    one_core_note(model, model->one_core_cpu, false);
     assert_int_equal(model->n_notes, 1);
+    assert_non_null(strstr(model->notes[0], "with one core the program takes 70 %"));
     model_free(model);
     model = compare(recorded(950 * MS), 1.8);
     assert_true(model->one_core_cpu == 0);
