@@ -138,6 +138,53 @@ struct path_piece {
 /* The whole path in the order of time; there must be steps. The caller frees. */
 struct path_piece *critical_path_pieces(const struct dependencies *dependencies, size_t *n);
 
+/* ---- what tasks hang on ---- */
+
+/* Requests, what the user has marked, or else the jobs of the queue whose takers compute most:
+ * those begin when they are put, and end when who took one comes for the next. */
+
+enum task_part {
+    TASK_WAITS,   /* until a thread takes it: on its path is what others do meanwhile */
+    TASK_IN_WORK, /* from then on */
+};
+
+enum task_group { TASKS_SLOWEST, TASKS_ALL, TASK_GROUPS };
+
+/* Times are of a task of the group, on average. */
+struct task_row {
+    enum task_part part;
+    enum path_subject subject;
+    char *name; /* "parse (parse.c:31)" */
+    double path_ns[TASK_GROUPS];
+};
+
+struct task_object {
+    char *name;                    /* "mutex struct queue.lock" */
+    double held_ns[TASK_GROUPS];   /* of the path, while a thread held it */
+    double waited_ns[TASK_GROUPS]; /* of the path, until it was handed over: what that cost */
+};
+
+struct task_path {
+    char *what; /* "requests" */
+    size_t n_tasks, n_slowest;
+    double at_least_ns; /* what the slowest take */
+    struct {
+        double response_ns; /* from begin to end, as calls tell it */
+        double path_ns;     /* the pieces of the path between, all together: must be the same */
+        double waits_ns;    /* of these, in TASK_WAITS */
+    } groups[TASK_GROUPS];
+    size_t n_rows, n_objects;
+    struct task_row *rows; /* what matters most for the slowest first */
+    struct task_object *objects;
+};
+
+/* What those tasks hang on that are slower than `quantile` of all, at least one; 0: all are the
+ * slowest. O(steps + tasks log steps). task_path_free() ends it. NULL and `error`: there are no
+ * tasks, or no steps. */
+struct task_path *critical_path_of_tasks(const struct dependencies *dependencies, double quantile,
+                                         struct error *error);
+void task_path_free(struct task_path *path);
+
 /* ---- what could take less ---- */
 
 /* A part of the run that could take less, or that there could be more of. */

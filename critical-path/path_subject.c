@@ -21,6 +21,11 @@ const char *path_link_name(const struct dependency_step *step) {
     return link_names[step->cause_kind];
 }
 
+bool path_holds_a_lock(const struct dependency_step *step) {
+    return step->object != DEPENDENCIES_NONE &&
+           (step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP || step->kind == STEP_READY);
+}
+
 enum path_subject path_subject_of(const struct dependency_step *step) {
     switch ((enum step_kind)step->kind) {
     case STEP_COMPUTE:

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-#define DEPENDENCIES_VERSION 4
+#define DEPENDENCIES_VERSION 5
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 
@@ -122,6 +122,16 @@ struct dependency_thread {
     bool is_made; /* no thread: it stands for a barrier, whose steps take no time */
 };
 
+/* A request, or what the user marked: what passes from its begin to its end is its response time.
+ */
+struct dependency_task {
+    uint64_t begin_ns, end_ns; /* it came, it was done: as its calls tell, since the run's start */
+    uint32_t taken; /* with the end of this step a thread began to work on it; DEPENDENCIES_NONE:
+                     * as it came */
+    uint32_t end;   /* with the end of this step it was done */
+};
+_Static_assert(sizeof(struct dependency_task) == 24, "as documented");
+
 struct dependencies {
     uint32_t version; /* of the file that was read; 0: of none */
     /* Which trace they are of. */
@@ -134,11 +144,13 @@ struct dependencies {
     uint64_t lost;              /* records and events that the trace lacks */
     bool are_pools_off;         /* not in the file: critical_path_find() found that the run does
                                  * not come out with what they tell */
-    size_t n_steps, n_places, n_objects, n_threads;
+    char *task_kind;            /* "requests", "marked tasks"; NULL: there are none */
+    size_t n_steps, n_places, n_objects, n_threads, n_tasks;
     struct dependency_step *steps;
     struct dependency_place *places;
     struct dependency_object *objects;
     struct dependency_thread *threads;
+    struct dependency_task *tasks;
 };
 
 /* Reads a file. NULL and `error`: missing, of another kind, newer, truncated, or with steps that
