@@ -117,7 +117,7 @@ static int read_parts(struct reader *reader, json_t *json) {
     const char *task_kind = NULL;
     json_int_t start_real, records, run, lost;
     int has_cores, has_wakers;
-    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o, s?F, s?s?}",
+    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o, s?F, s?s}",
                     "start_real_ns", &start_real, "records", &records, "run_ns", &run, "cores",
                     &all->cores, "has_cores", &has_cores, "has_wakers", &has_wakers, "lost", &lost,
                     "places", &places, "objects", &objects, "threads", &threads, "tick_ns",

@@ -53,12 +53,12 @@ static json_t *write_threads(const struct dependencies *all) {
 
 static char *write_header(const struct dependencies *all) {
     json_t *json =
-        json_pack("{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:f, s:o, s:o, s:o, s:o}", "start_real_ns",
+        json_pack("{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:f, s:o, s:o, s:o, s:s*}", "start_real_ns",
                   (json_int_t)all->start_real_ns, "records", (json_int_t)all->records, "run_ns",
                   (json_int_t)all->run_ns, "cores", all->cores, "has_cores", all->has_cores,
                   "has_wakers", all->has_wakers, "lost", (json_int_t)all->lost, "tick_ns",
                   all->tick_ns, "places", write_places(all), "objects", write_objects(all),
-                  "threads", write_threads(all), "task_kind", write_text(all->task_kind));
+                  "threads", write_threads(all), "task_kind", all->task_kind);
     char *text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
     return text;

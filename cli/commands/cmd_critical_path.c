@@ -11,6 +11,7 @@
 #include "cli/prediction/path_candidates.h"
 #include "cli/prediction/path_curve.h"
 #include "cli/recording/steps.h"
+#include "cli/report/chrome_path.h"
 #include "cli/report/html_path.h"
 #include "cli/report/path_checks.h"
 #include "cli/report/path_stacks.h"
@@ -25,7 +26,7 @@
 enum { KEY_CURVE = 0xc000, KEY_BEST, KEY_CHAIN, KEY_TO, KEY_OF, KEY_FORMAT };
 
 /* Those of other tables come first. */
-enum path_format { PATH_FOLDED = FORMAT_CSV + 1, PATH_HTML };
+enum path_format { PATH_FOLDED = FORMAT_CSV + 1, PATH_CHROME, PATH_HTML };
 
 enum { MOST_PARTS = 1000 };
 
@@ -54,8 +55,11 @@ static const struct argp_option options_list[] = {
      "above "
      "that percentile, beside the average one",
      1},
-    {"format", KEY_FORMAT, "table|json|csv|folded|html", 0,
-     "how to print (default: table); folded: the path for flame graphs; html: a page with one", 80},
+    {"format", KEY_FORMAT, "table|json|csv|folded|chrome|html", 0,
+     "how to print (default: table); folded: the path for flame graphs; chrome: for Perfetto; "
+     "html: "
+     "a page with a flame graph",
+     80},
     {0},
 };
 
@@ -65,10 +69,12 @@ static void parse_format(const char *word, struct path_options *options) {
         options->format = (int)format;
     else if (strcmp(word, "folded") == 0)
         options->format = PATH_FOLDED;
+    else if (strcmp(word, "chrome") == 0)
+        options->format = PATH_CHROME;
     else if (strcmp(word, "html") == 0)
         options->format = PATH_HTML;
     else
-        usage_error("--format %s: give table, json, csv, folded or html", word);
+        usage_error("--format %s: give table, json, csv, folded, chrome or html", word);
 }
 
 /* Of "p99" 0.99; of "mean" all tasks, of "max" the slowest one. */
@@ -100,7 +106,7 @@ static void check(const struct path_options *options) {
     if (isfinite(options->to) && options->chain == 0)
         usage_error("--to is of --chain: give both");
     if (options->format > (int)FORMAT_CSV && n_questions(options) > 0)
-        usage_error("--format folded and html are of the path: give table, json or csv");
+        usage_error("--format folded, chrome and html are of the path: give table, json or csv");
 }
 
 static error_t parse_path(int key, char *argument, struct argp_state *state) {
@@ -162,6 +168,7 @@ static const struct argp path_argp = {
            "  persik critical-path --of p99\n"
            "  persik critical-path --format csv | sort -t, -k2 -g\n"
            "  persik critical-path --format folded | flamegraph.pl > path.svg\n"
+           "  persik critical-path --format chrome > path.json\n"
            "  persik critical-path --format html > path.html\n",
     .children = children,
 };
@@ -330,6 +337,10 @@ static void print_path(const struct path_options *options, const struct critical
     case PATH_FOLDED:
         path_checks_print(&path->checks, all, stderr);
         print_folded(all);
+        return;
+    case PATH_CHROME:
+        path_checks_print(&path->checks, all, stderr);
+        chrome_path_print(all, stdout);
         return;
     case PATH_HTML:
         html_path_print(stdout, path, all);

@@ -112,9 +112,11 @@ static void write_calls(const void *context, const struct trace_thread *thread,
     }
 }
 
-void chrome_write(const struct trace *trace, struct trace_span span, FILE *out) {
+void chrome_write(const struct trace *trace, const struct dependencies *path,
+                  struct trace_span span, FILE *out) {
     struct texts texts = texts_of(trace);
-    const struct chrome_run run = {.trace = trace, .calls = write_calls, .context = &texts};
+    const struct chrome_run run = {
+        .trace = trace, .calls = write_calls, .context = &texts, .path = path};
     chrome_write_run(&run, span, out);
     texts_free(&texts, trace->n_contexts);
 }
