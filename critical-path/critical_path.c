@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/path_rows.h"
 #include "critical-path/replay.h"
@@ -109,6 +110,17 @@ static void walk_back(struct critical_path *found, struct rows *rows,
         take_step(found, rows, path, at);
 }
 
+static void add_limits(struct critical_path *found, const struct longest_path *path) {
+    double *limits = limits_recorded(path->all);
+    uint64_t *reached = limits_reached(path, limits);
+    for (size_t o = 0; o < found->n_objects; o++) {
+        found->objects[o].limit = limits[o];
+        found->objects[o].closed = reached[o];
+    }
+    free(reached);
+    free(limits);
+}
+
 /* ---- checks ---- */
 
 static void check_waits(struct path_checks *checks, const struct longest_path *path) {
@@ -202,6 +214,7 @@ struct critical_path *critical_path_find(struct dependencies *all, struct error 
     name_parts(found, all);
     add_up(found, &rows, &path, slack_ns);
     walk_back(found, &rows, &path);
+    add_limits(found, &path);
     check_waits(&found->checks, &path);
     found->checks.rescheduled_ns = NAN;
     if (all->has_operations)

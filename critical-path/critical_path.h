@@ -76,6 +76,8 @@ struct path_row {
 struct path_object {
     char *name;       /* "mutex struct queue.lock" */
     uint64_t handed;  /* the path came through it from one thread to another so often */
+    uint64_t closed;  /* and to who waited for room in it, or for a permit of it, so often */
+    double limit;     /* how many of these there are; NAN: no limit, or none that is known */
     double held_ns;   /* of the path, while a thread held it */
     double waited_ns; /* of all threads, for it */
     double slack_ns;  /* the least of the steps that held it; INFINITY: none did */

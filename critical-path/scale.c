@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/whole_words.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/replay.h"
 
@@ -38,42 +39,36 @@ static bool is_set(enum scale_of of) {
     return of == SET_CAPACITY || of == SET_PERMITS;
 }
 
-/* Per object: has it a limit that can be set? A queue's, its capacity, or a semaphore's. */
-static bool *limited_objects(const struct dependencies *all, enum scale_of of) {
-    bool *limited = memory_alloc(all->n_objects, sizeof *limited);
-    for (size_t o = 0; o < all->n_objects; o++) {
-        bool is_room = strcmp(all->objects[o].kind, "room") == 0;
-        bool is_permits = strcmp(all->objects[o].kind, "permits") == 0;
-        limited[o] = all->objects[o].is_pool && (is_room || (of == SET_PERMITS && is_permits));
-    }
-    for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        if (of == SET_CAPACITY ? step->operation == OPERATION_BOUND && step->amount > 0
-                               : step->operation == OPERATION_PERMIT)
-            limited[step->operand] = true;
-    }
-    return limited;
+/* Can this limit of the object be set? Room in a queue may be called either. */
+static bool can_be_set(const struct dependencies *all, const double *recorded, size_t object,
+                       enum scale_of of) {
+    const struct dependency_object *is = &all->objects[object];
+    bool is_permits =
+        is->is_pool ? strcmp(is->kind, "permits") == 0 : strcmp(is->kind, "semaphore") == 0;
+    return !isnan(recorded[object]) &&
+           (of == SET_CAPACITY ? !is_permits : is_permits || is->is_pool);
 }
 
 /* Per object: what is asked for; NAN: nothing. NULL: no limit is set. Notes what is met. */
 static double *limits_of(const struct dependencies *all, struct scale *scales, size_t n) {
-    double *limits = NULL;
+    double *limits = NULL, *recorded = NULL;
     for (size_t i = 0; i < n; i++) {
         if (!is_set(scales[i].of))
             continue;
         if (!limits) {
+            recorded = limits_recorded(all);
             limits = memory_alloc(all->n_objects, sizeof *limits);
             for (size_t o = 0; o < all->n_objects; o++)
                 limits[o] = NAN;
         }
-        bool *limited = limited_objects(all, scales[i].of);
         for (size_t o = 0; o < all->n_objects; o++)
-            if (limited[o] && whole_words_stand_in(scales[i].name, all->objects[o].name)) {
+            if (can_be_set(all, recorded, o, scales[i].of) &&
+                whole_words_stand_in(scales[i].name, all->objects[o].name)) {
                 limits[o] = scales[i].factor;
                 scales[i].n_steps++;
             }
-        free(limited);
     }
+    free(recorded);
     return limits;
 }
 
@@ -83,11 +78,11 @@ const char **scale_names(const struct dependencies *all, enum scale_of of, size_
         const char **items;
         size_t count, capacity;
     } names = {0};
-    bool *limited = is_set(of) ? limited_objects(all, of) : NULL;
-    for (size_t o = 0; limited && o < all->n_objects; o++)
-        if (limited[o])
+    double *recorded = is_set(of) ? limits_recorded(all) : NULL;
+    for (size_t o = 0; recorded && o < all->n_objects; o++)
+        if (can_be_set(all, recorded, o, of))
             *VECTOR_ADD(&names) = all->objects[o].name;
-    free(limited);
+    free(recorded);
     for (size_t o = 0; of == SCALE_HOLDING && o < all->n_objects; o++)
         if (strcmp(all->objects[o].kind, "mutex") == 0 ||
             strcmp(all->objects[o].kind, "rwlock") == 0)
@@ -230,11 +225,6 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     return lasted_ns;
 }
 
-static void forget_steps(struct changes *changes) {
-    for (size_t i = 0; i < changes->n; i++)
-        changes->scales[i].n_steps = 0;
-}
-
 /* ---- where two ways to predict part ---- */
 
 /* Per object, and behind them for cores: what threads wait in the longest path. */
@@ -297,26 +287,33 @@ static void reschedule(struct what_if *what_if, const struct longest_path *path,
     replayed_free(&replayed);
 }
 
+/* Whatever was done how often: each step counts once. */
+static void count_steps(struct changes *changes, const struct dependencies *all) {
+    for (size_t i = 0; i < changes->n; i++)
+        if (!is_set(changes->scales[i].of))
+            changes->scales[i].n_steps = 0;
+    for (uint32_t i = 0; i < all->n_steps; i++)
+        changed(all, i, 0, changes);
+}
+
 struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n,
                                      int cores) {
     struct changes changes = changes_of(all, scales, n);
     struct what_if what_if = {0};
-    forget_steps(&changes);
+    for (size_t i = 0; i < n; i++)
+        scales[i].n_steps = 0;
     struct longest_path path = longest_path_find(all, changed, &changes);
     double *limits = limits_of(all, scales, n);
     what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];
     reschedule(&what_if, &path, &changes, cores, limits);
+    longest_path_free(&path);
     changes.surely = true;
     struct longest_path surely = longest_path_find(all, changed, &changes);
     what_if.surely_ns = limits ? NAN : surely.length_ns[surely.end];
     longest_path_free(&surely);
     changes.surely = false;
-    forget_steps(&changes);
+    count_steps(&changes, all);
     free(limits);
-    free(limits_of(all, scales, n));            /* notes what they meet */
-    for (uint32_t i = 0; i < all->n_steps; i++) /* whatever was done how often: each counts once */
-        changed(all, i, 0, &changes);
-    longest_path_free(&path);
     free(changes.of_places);
     free(changes.of_objects);
     free(changes.call_before);

@@ -16,6 +16,8 @@ struct dependencies_head {
 };
 _Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
 
+enum { DEPENDENCIES_WITH_TASKS = 5 }; /* and later ones */
+
 enum { DEPENDENCIES_STEP_1 = 32 }; /* bytes of a step of version 1: the first ones of today's */
 
 #endif

@@ -262,6 +262,8 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
     reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
     size_t step =
         reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
+    if (head->version < DEPENDENCIES_WITH_TASKS)
+        head->n_tasks = 0;
     uint64_t tasks = head->n_tasks * sizeof(struct dependency_task);
     if (tasks > rest || head->text_bytes > rest - tasks ||
         head->n_steps > (rest - tasks - head->text_bytes) / step)

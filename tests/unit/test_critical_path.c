@@ -309,7 +309,7 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 5");
+    assert_refused("format version 6");
     dependencies_free(all);
 }
 
