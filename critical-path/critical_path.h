@@ -34,6 +34,7 @@ struct scale {
     const char *name; /* the caller's */
     double factor;    /* from 0 up; of what is set the number itself, INFINITY: no limit */
     size_t n_steps;   /* that it applied to; of what is set, the objects */
+    size_t n_objects; /* locks, queues, semaphores that are called so: all are meant */
 };
 
 /* All names that a change of this kind may have, each once; their number in `*n`. The caller frees

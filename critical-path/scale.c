@@ -20,17 +20,36 @@ static bool place_matches(const struct dependency_place *place, const char *name
     return false;
 }
 
-/* "queue.mutex" is "struct queue.mutex", "lock" is "global:lock", and "put" is "put (queue.c:31)",
- * where the lock is used first: who types it need not say all. */
-static bool object_matches(const struct dependency_object *object, const char *name) {
+/* "queue.mutex" is "struct queue.mutex", and "struct queue.mutex #2", "lock" is "global:lock", and
+ * "put" is "put (queue.c:31)", where the lock is used first: who types it need not say all. */
+static bool object_is_called(const struct dependency_object *object, const char *name) {
     static const char *const kinds[] = {"struct ", "union ", "class ", "global:", "local:"};
     const char *own = object->name;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strncmp(own, kinds[k], strlen(kinds[k])) == 0)
             own += strlen(kinds[k]);
     size_t length = strlen(name);
-    return strcmp(object->name, name) == 0 || strcmp(own, name) == 0 ||
-           (strncmp(own, name, length) == 0 && strncmp(own + length, " (", 2) == 0);
+    return strncmp(own, name, length) == 0 &&
+           (own[length] == '\0' || strncmp(own + length, " (", 2) == 0 ||
+            strncmp(own + length, " #", 2) == 0);
+}
+
+/* Marks those that are called so, which may be several; who says the whole name of one means that.
+ * Their number. */
+static size_t mark_objects(const struct dependencies *all, const char *name, bool *marks,
+                           size_t stride) {
+    bool is_whole = false;
+    size_t n = 0;
+    for (size_t o = 0; o < all->n_objects; o++)
+        is_whole |= strcmp(all->objects[o].name, name) == 0;
+    for (size_t o = 0; o < all->n_objects; o++) {
+        const struct dependency_object *object = &all->objects[o];
+        bool is_meant =
+            is_whole ? strcmp(object->name, name) == 0 : object_is_called(object, name);
+        marks[o * stride] = is_meant;
+        n += is_meant;
+    }
+    return n;
 }
 
 /* ---- limits ---- */
@@ -65,7 +84,7 @@ static double *limits_of(const struct dependencies *all, struct scale *scales, s
             if (can_be_set(all, recorded, o, scales[i].of) &&
                 whole_words_stand_in(scales[i].name, all->objects[o].name)) {
                 limits[o] = scales[i].factor;
-                scales[i].n_steps++;
+                scales[i].n_steps = ++scales[i].n_objects;
             }
     }
     free(recorded);
@@ -139,8 +158,8 @@ static struct changes changes_of(const struct dependencies *all, struct scale *s
         bool at_place = !holds && !is_set(scales[i].of);
         for (size_t p = 0; at_place && p < all->n_places; p++)
             changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
-        for (size_t o = 0; holds && o < all->n_objects; o++)
-            changes.of_objects[o * n + i] = object_matches(&all->objects[o], scales[i].name);
+        if (holds)
+            scales[i].n_objects = mark_objects(all, scales[i].name, &changes.of_objects[i], n);
     }
     return changes;
 }
@@ -298,10 +317,10 @@ static void count_steps(struct changes *changes, const struct dependencies *all)
 
 struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n,
                                      int cores) {
+    for (size_t i = 0; i < n; i++)
+        scales[i].n_steps = scales[i].n_objects = 0;
     struct changes changes = changes_of(all, scales, n);
     struct what_if what_if = {0};
-    for (size_t i = 0; i < n; i++)
-        scales[i].n_steps = 0;
     struct longest_path path = longest_path_find(all, changed, &changes);
     double *limits = limits_of(all, scales, n);
     what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];

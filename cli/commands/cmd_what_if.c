@@ -133,8 +133,15 @@ static struct table *answer_table(const struct answers *answers) {
     return table;
 }
 
+static void print_several(const struct what_if_options *options) {
+    for (size_t i = 0; i < options->asked.changes.count; i++)
+        if (options->scales[i].n_objects > 1)
+            printf("%s: %zu are called so, and all of them are meant\n",
+                   options->asked.changes.items[i].text, options->scales[i].n_objects);
+}
+
 /* What the figures alone do not say. */
-static void print_comments(const struct answers *answers) {
+static void print_comments(const struct what_if_options *options, const struct answers *answers) {
     const struct what_if *predicted = &answers->predicted;
     if (!isfinite(predicted->rescheduled_ns)) {
         puts("\nthe steps are those of an older persik, which do not say what threads do to locks: "
@@ -143,6 +150,7 @@ static void print_comments(const struct answers *answers) {
     }
     printf("\n%llu of %llu locks, permits and items were taken by another thread than in the run\n",
            (unsigned long long)predicted->reordered, (unsigned long long)predicted->taken);
+    print_several(options);
     if (predicted->forced > 0)
         printf("%llu waits had no end in the other order and were ended: the answer is uncertain\n",
                (unsigned long long)predicted->forced);
@@ -177,7 +185,7 @@ static void print_answer(const struct what_if_options *options, const struct ans
             putchar('\n');
         table_print(table, options->format, stdout);
         if (for_people)
-            print_comments(answers);
+            print_comments(options, answers);
     }
     table_free(table);
 }

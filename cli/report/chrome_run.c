@@ -5,7 +5,6 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "cli/report/chrome_path.h"
 #include "cli/text/demangle.h"
 
 char *chrome_quote(const char *text) {
@@ -184,7 +183,7 @@ void chrome_write_run(const struct chrome_run *run, struct trace_span span, FILE
         run->calls(run->context, thread, span, out);
         write_slices(&writer, thread);
     }
-    if (run->path)
-        chrome_path_write(run->path, span, out);
+    if (run->groups)
+        run->groups(run->context, span, out);
     chrome_close(out, CHROME_THREADS, trace->meta.n_args ? trace->meta.args[0] : "program");
 }

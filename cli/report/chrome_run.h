@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "formats/dependencies.h"
 #include "formats/trace.h"
 
 /* Groups of tracks. */
@@ -17,7 +16,8 @@ struct chrome_run {
     void (*calls)(const void *context, const struct trace_thread *thread, struct trace_span span,
                   FILE *out);
     const void *context;
-    const struct dependencies *path; /* its critical path is shown, too; NULL: none */
+    /* Writes further groups of tracks; NULL: there are none. */
+    void (*groups)(const void *context, struct trace_span span, FILE *out);
 };
 
 void chrome_write_run(const struct chrome_run *run, struct trace_span span, FILE *out);
