@@ -43,12 +43,12 @@ const char **scale_names(const struct dependencies *dependencies, enum scale_of 
 
 /* From the start of the work to its end. */
 struct what_if {
-    double as_recorded_ns;     /* everything in the order that it had; NAN: that order is none
-                                * with these limits */
-    double surely_ns;          /* the same, if what may be computed in a changed function or in its
-                                * caller is in its caller */
-    double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,
-                                * which do not say what threads do to locks */
+    double as_recorded_ns;    /* everything in the order that it had; NAN: that order is none
+                               * with these limits */
+    double least_ns, most_ns; /* the same, if as little, or as much, of what is computed between two
+                               * calls is of a changed function's as may be */
+    double rescheduled_ns;    /* in the order that comes about; NAN: an older persik's steps,
+                               * which do not say what threads do to locks */
     uint64_t taken, reordered; /* locks, permits and items; of these, by another than before */
     uint64_t forced;           /* waits that had no end there, and were ended */
     const char *parted;        /* where threads wait most differently in the first two: an

@@ -7,18 +7,12 @@
 #include "base/memory.h"
 #include "base/whole_words.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/function_shares.h"
 #include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/replay.h"
 
 /* ---- what a change applies to ---- */
-
-static bool place_matches(const struct dependency_place *place, const char *name) {
-    for (size_t f = 0; f < place->n_frames; f++)
-        if (strcmp(place->frames[f].function, name) == 0)
-            return true;
-    return false;
-}
 
 /* "queue.mutex" is "struct queue.mutex", and "struct queue.mutex #2", "lock" is "global:lock", and
  * "put" is "put (queue.c:31)", where the lock is used first: who types it need not say all. */
@@ -44,8 +38,7 @@ static size_t mark_objects(const struct dependencies *all, const char *name, boo
         is_whole |= strcmp(all->objects[o].name, name) == 0;
     for (size_t o = 0; o < all->n_objects; o++) {
         const struct dependency_object *object = &all->objects[o];
-        bool is_meant =
-            is_whole ? strcmp(object->name, name) == 0 : object_is_called(object, name);
+        bool is_meant = is_whole ? strcmp(object->name, name) == 0 : object_is_called(object, name);
         marks[o * stride] = is_meant;
         n += is_meant;
     }
@@ -124,44 +117,39 @@ const char **scale_names(const struct dependencies *all, enum scale_of of, size_
 struct changes {
     struct scale *scales;
     size_t n;
-    bool *of_places;       /* place * n + change */
-    bool *of_objects;      /* object * n + change */
-    uint32_t *call_before; /* per step: the place of its thread's last call before it */
-    bool surely;           /* only computing that is in the function whatever lies between calls */
+    bool *of_places;                /* place * n + change */
+    bool *of_objects;               /* object * n + change */
+    struct function_shares *shares; /* per change; only those of computing have some */
+    enum share_bound bound;
 };
-
-/* Per step, the place of the call that the thread made last. */
-static uint32_t *calls_before(const struct dependencies *all) {
-    uint32_t *before = memory_alloc(all->n_steps, sizeof *before);
-    uint32_t *last = memory_alloc(all->n_threads, sizeof *last);
-    for (size_t t = 0; t < all->n_threads; t++)
-        last[t] = DEPENDENCIES_NONE;
-    for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        before[i] = last[step->thread];
-        if (step->in_call || step->operation != OPERATION_NONE)
-            last[step->thread] = step->place;
-    }
-    free(last);
-    return before;
-}
 
 static struct changes changes_of(const struct dependencies *all, struct scale *scales, size_t n) {
     struct changes changes = {scales,
                               n,
                               memory_alloc(all->n_places * n, sizeof(bool)),
                               memory_alloc(all->n_objects * n, sizeof(bool)),
-                              calls_before(all),
-                              false};
+                              memory_alloc(n, sizeof(struct function_shares)),
+                              SHARE_LIKELY};
+    uint32_t *call_before = function_shares_calls_before(all);
     for (size_t i = 0; i < n; i++) {
-        bool holds = scales[i].of == SCALE_HOLDING;
-        bool at_place = !holds && !is_set(scales[i].of);
-        for (size_t p = 0; at_place && p < all->n_places; p++)
-            changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
-        if (holds)
+        bool is_at_place = scales[i].of == SCALE_SLEEPS || scales[i].of == SCALE_DEVICE;
+        for (size_t p = 0; is_at_place && p < all->n_places; p++)
+            changes.of_places[p * n + i] = place_has_function(&all->places[p], scales[i].name);
+        if (scales[i].of == SCALE_HOLDING)
             scales[i].n_objects = mark_objects(all, scales[i].name, &changes.of_objects[i], n);
+        if (scales[i].of == SCALE_COMPUTING)
+            changes.shares[i] = function_shares_of(all, call_before, scales[i].name);
     }
+    free(call_before);
     return changes;
+}
+
+static void changes_end(struct changes *changes) {
+    for (size_t i = 0; i < changes->n; i++)
+        function_shares_free(&changes->shares[i]);
+    free(changes->shares);
+    free(changes->of_places);
+    free(changes->of_objects);
 }
 
 static bool is_kind(const struct dependency_step *step, enum scale_of of) {
@@ -180,41 +168,21 @@ static bool is_kind(const struct dependency_step *step, enum scale_of of) {
     }
 }
 
-/* A thread that makes no calls is where it began. */
-static bool is_met(const struct changes *changes, size_t i, const struct dependencies *all,
-                   const struct dependency_step *step) {
-    if (changes->scales[i].of == SCALE_HOLDING)
+/* How much of the step the change is of, 0 to 1. A thread that makes no calls is where it began. */
+static double share_met(const struct changes *changes, size_t i, const struct dependencies *all,
+                        uint32_t index) {
+    const struct dependency_step *step = &all->steps[index];
+    switch (changes->scales[i].of) {
+    case SCALE_COMPUTING:
+        return function_share(&changes->shares[i], index, changes->bound);
+    case SCALE_HOLDING:
         return step->object != DEPENDENCIES_NONE &&
                changes->of_objects[step->object * changes->n + i];
-    if (step->place == DEPENDENCIES_NONE)
-        return strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0;
-    return changes->of_places[step->place * changes->n + i];
-}
-
-static const struct dependency_frame *frame_of(const struct dependency_place *place,
-                                               const char *function) {
-    for (size_t f = 0; f < place->n_frames; f++)
-        if (strcmp(place->frames[f].function, function) == 0)
-            return &place->frames[f];
-    return NULL;
-}
-
-/* Computing counts for the functions that the next call is in. A function was entered before the
- * last call, and not left since, if that was in it, too, at no later line; or if all that the
- * thread does is in it. Otherwise its caller may have computed some or all of that. */
-static bool is_surely_in(const struct changes *changes, size_t i, const struct dependencies *all,
-                         uint32_t index) {
-    uint32_t next = all->steps[index].place, last = changes->call_before[index];
-    if (next == DEPENDENCIES_NONE)
-        return true;
-    const struct dependency_place *place = &all->places[next];
-    const char *function = changes->scales[i].name;
-    if (place->n_frames > 0 && strcmp(place->frames[place->n_frames - 1].function, function) == 0)
-        return true;
-    const struct dependency_frame *to = frame_of(place, function);
-    const struct dependency_frame *from =
-        last == DEPENDENCIES_NONE ? NULL : frame_of(&all->places[last], function);
-    return to && from && from->line <= to->line;
+    default:
+        return step->place == DEPENDENCIES_NONE
+                   ? strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0
+                   : changes->of_places[step->place * changes->n + i];
+    }
 }
 
 /* A sleep lasts longer than it was asked to, as the kernel may let several end at once
@@ -233,13 +201,11 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     const struct dependency_step *step = &all->steps[index];
     for (size_t i = 0; i < changes->n; i++) {
         struct scale *scale = &changes->scales[i];
-        if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
-            continue;
-        if (changes->surely && scale->of == SCALE_COMPUTING &&
-            !is_surely_in(changes, i, all, index))
+        double share = is_kind(step, scale->of) ? share_met(changes, i, all, index) : 0;
+        if (share == 0)
             continue;
         scale->n_steps++;
-        lasted_ns = times(step, lasted_ns, scale->factor);
+        lasted_ns = times(step, lasted_ns * share, scale->factor) + lasted_ns * (1 - share);
     }
     return lasted_ns;
 }
@@ -315,6 +281,16 @@ static void count_steps(struct changes *changes, const struct dependencies *all)
         changed(all, i, 0, changes);
 }
 
+static double as_recorded(const struct dependencies *all, struct changes *changes,
+                          enum share_bound bound) {
+    changes->bound = bound;
+    struct longest_path path = longest_path_find(all, changed, changes);
+    double length_ns = path.length_ns[path.end];
+    longest_path_free(&path);
+    changes->bound = SHARE_LIKELY;
+    return length_ns;
+}
+
 struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n,
                                      int cores) {
     for (size_t i = 0; i < n; i++)
@@ -326,15 +302,11 @@ struct what_if critical_path_predict(const struct dependencies *all, struct scal
     what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];
     reschedule(&what_if, &path, &changes, cores, limits);
     longest_path_free(&path);
-    changes.surely = true;
-    struct longest_path surely = longest_path_find(all, changed, &changes);
-    what_if.surely_ns = limits ? NAN : surely.length_ns[surely.end];
-    longest_path_free(&surely);
-    changes.surely = false;
+    what_if.least_ns = limits ? NAN : as_recorded(all, &changes, SHARE_LEAST);
+    what_if.most_ns =
+        limits || !all->sampled ? what_if.as_recorded_ns : as_recorded(all, &changes, SHARE_MOST);
     count_steps(&changes, all);
     free(limits);
-    free(changes.of_places);
-    free(changes.of_objects);
-    free(changes.call_before);
+    changes_end(&changes);
     return what_if;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/sample.h"
 
 #define DEPENDENCIES_VERSION 5
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
@@ -138,13 +139,15 @@ struct dependencies {
     uint64_t start_real_ns, records;
     uint64_t run_ns;
     int cores;
-    bool has_cores, has_wakers; /* the trace knows when threads had a core, who woke them */
-    bool has_operations;        /* the steps say what threads do to locks, semaphores, queues */
-    double tick_ns;             /* period of the kernel's timer tick; 0: not known */
-    uint64_t lost;              /* records and events that the trace lacks */
-    bool are_pools_off;         /* not in the file: critical_path_find() found that the run does
-                                 * not come out with what they tell */
-    char *task_kind;            /* "requests", "marked tasks"; NULL: there are none */
+    bool has_cores, has_wakers;   /* the trace knows when threads had a core, who woke them */
+    bool has_operations;          /* the steps say what threads do to locks, semaphores, queues */
+    double tick_ns;               /* period of the kernel's timer tick; 0: not known */
+    uint64_t lost;                /* records and events that the trace lacks */
+    const struct sample *sampled; /* not in the file, and not owned: stacks of another run of the
+                                   * same program, for what lies between two calls; NULL: none */
+    bool are_pools_off;           /* not in the file: critical_path_find() found that the run does
+                                   * not come out with what they tell */
+    char *task_kind;              /* "requests", "marked tasks"; NULL: there are none */
     size_t n_steps, n_places, n_objects, n_threads, n_tasks;
     struct dependency_step *steps;
     struct dependency_place *places;

@@ -140,8 +140,28 @@ static void print_several(const struct what_if_options *options) {
                    options->asked.changes.items[i].text, options->scales[i].n_objects);
 }
 
+/* What lies between two calls may be of the changed function, or not. */
+static void print_shares(const struct what_if *predicted, const struct dependencies *all) {
+    char least[QUANTITY_BYTES], most[QUANTITY_BYTES];
+    if (!are_parted(predicted->least_ns, predicted->as_recorded_ns) &&
+        !are_parted(predicted->most_ns, predicted->as_recorded_ns))
+        return;
+    quantity_show(predicted->least_ns, UNIT_TIME, least);
+    quantity_show(predicted->most_ns, UNIT_TIME, most);
+    if (all->sampled)
+        printf(
+            "how much of what is computed between two calls is the function's, its samples leave "
+            "open: %s to %s as recorded\n",
+            least, most);
+    else
+        printf("what is computed before a function's first call may be its caller's: if all is, %s "
+               "as recorded; `persik profile` samples, which tells\n",
+               least);
+}
+
 /* What the figures alone do not say. */
-static void print_comments(const struct what_if_options *options, const struct answers *answers) {
+static void print_comments(const struct what_if_options *options, const struct answers *answers,
+                           const struct dependencies *all) {
     const struct what_if *predicted = &answers->predicted;
     if (!isfinite(predicted->rescheduled_ns)) {
         puts("\nthe steps are those of an older persik, which do not say what threads do to locks: "
@@ -154,12 +174,7 @@ static void print_comments(const struct what_if_options *options, const struct a
     if (predicted->forced > 0)
         printf("%llu waits had no end in the other order and were ended: the answer is uncertain\n",
                (unsigned long long)predicted->forced);
-    if (are_parted(predicted->surely_ns, predicted->as_recorded_ns)) {
-        char text[QUANTITY_BYTES];
-        printf("what is computed before a function's first call may be its caller's: if all is, %s "
-               "as recorded\n",
-               quantity_show(predicted->surely_ns, UNIT_TIME, text));
-    }
+    print_shares(predicted, all);
     if (answers->model.why)
         printf("the model says nothing of it: %s\n", answers->model.why);
     if (are_parted(predicted->as_recorded_ns, predicted->rescheduled_ns))
@@ -185,7 +200,7 @@ static void print_answer(const struct what_if_options *options, const struct ans
             putchar('\n');
         table_print(table, options->format, stdout);
         if (for_people)
-            print_comments(options, answers);
+            print_comments(options, answers, all);
     }
     table_free(table);
 }
