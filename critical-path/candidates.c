@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/step_clock.h"
 
 /* Of the run's time: less than that cannot be told from no gain (docs/critical-path.md, changes
  * without effect). */
@@ -56,13 +57,10 @@ static const char *function_of(const struct dependencies *all, const struct depe
 
 /* Adds each function, by what it computes, sleeps, and waits for disks. */
 static void add_functions(struct candidates *found, const struct dependencies *all) {
-    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
-    for (size_t t = 0; t < all->n_threads; t++)
-        now_ns[t] = all->threads[t].start_ns;
+    struct step_clock clock = step_clock_start(all);
     for (size_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
-        double lasted_ns = (double)(step->end_ns - now_ns[step->thread]);
-        now_ns[step->thread] = step->end_ns;
+        double lasted_ns = step_clock_lasted(&clock, i);
         enum scale_of of;
         const char *function = function_of(all, step);
         if (all->threads[step->thread].is_made || lasted_ns <= 0 || !function ||
@@ -70,7 +68,7 @@ static void add_functions(struct candidates *found, const struct dependencies *a
             continue;
         find(found, of, function, NAN)->total_ns += lasted_ns;
     }
-    free(now_ns);
+    step_clock_free(&clock);
 }
 
 /* ---- locks and limits ---- */

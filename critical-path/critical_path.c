@@ -159,7 +159,7 @@ static void name_parts(struct critical_path *found, const struct dependencies *a
     found->n_objects = all->n_objects;
     found->objects = memory_alloc(all->n_objects, sizeof *found->objects);
     for (size_t o = 0; o < all->n_objects; o++) {
-        found->objects[o].name = memory_format("%s %s", all->objects[o].kind, all->objects[o].name);
+        found->objects[o].name = path_object_name(&all->objects[o]);
         found->objects[o].slack_ns = INFINITY;
     }
     found->n_threads = all->n_threads;

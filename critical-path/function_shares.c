@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "critical-path/step_clock.h"
 #include "formats/sample.h"
 
 /* What a step that computes is of the function. From CALLERS on: of the function that makes calls
@@ -182,19 +183,16 @@ static uint8_t class_of(const struct classifier *by, uint32_t index) {
 /* The computing of each class, and in all behind the last one. */
 static double *time_by_class(const struct dependencies *all, const uint8_t *class_of) {
     double *time_ns = memory_alloc(MOST_SHARE_CLASSES + 1, sizeof *time_ns);
-    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
-    for (size_t t = 0; t < all->n_threads; t++)
-        now_ns[t] = all->threads[t].start_ns;
+    struct step_clock clock = step_clock_start(all);
     for (size_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
-        double lasted_ns = (double)(step->end_ns - now_ns[step->thread]);
-        now_ns[step->thread] = step->end_ns;
+        double lasted_ns = step_clock_lasted(&clock, i);
         if (step->kind != STEP_COMPUTE || all->threads[step->thread].is_made)
             continue;
         time_ns[class_of[i]] += lasted_ns;
         time_ns[MOST_SHARE_CLASSES] += lasted_ns;
     }
-    free(now_ns);
+    step_clock_free(&clock);
     return time_ns;
 }
 

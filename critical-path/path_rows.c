@@ -3,16 +3,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/path.h"
-
-static char *name_of_place(const struct dependencies *all, size_t place) {
-    if (all->places[place].n_frames == 0)
-        return memory_strdup("?");
-    const struct dependency_frame *frame = &all->places[place].frames[0];
-    if (!frame->file || frame->line == 0)
-        return memory_strdup(frame->function);
-    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
-}
 
 /* Takes the name over. */
 static uint32_t find(struct path_rows *rows, enum path_subject subject, char *name) {
@@ -35,7 +25,7 @@ static uint32_t find_place(struct path_rows *rows, enum path_subject subject,
         return find(rows, subject, memory_strdup(rows->all->threads[step->thread].name));
     int *known = &rows->of_place[subject][step->place];
     if (*known == 0)
-        *known = (int)find(rows, subject, name_of_place(rows->all, step->place)) + 1;
+        *known = (int)find(rows, subject, path_place_name(&rows->all->places[step->place])) + 1;
     return (uint32_t)*known - 1;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "critical-path/step_clock.h"
 
 struct found {
     struct path_task *items;
@@ -16,26 +17,16 @@ static bool takes(const struct dependency_step *step) {
     return step->operation == OPERATION_TAKE && step->operand != DEPENDENCIES_NONE;
 }
 
-/* The step that put the item which this one takes; DEPENDENCIES_NONE: it is not known. */
-static uint32_t put_of(const struct dependency_step *step) {
-    return step->limit_kind == LINK_ITEM   ? step->limit
-           : step->cause_kind == LINK_ITEM ? step->cause
-                                           : DEPENDENCIES_NONE;
-}
-
 /* What each thread computes in all. */
 static double *cpu_of_threads(const struct dependencies *all) {
     double *cpu_ns = memory_alloc(all->n_threads, sizeof *cpu_ns);
-    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
-    for (size_t t = 0; t < all->n_threads; t++)
-        now_ns[t] = all->threads[t].start_ns;
+    struct step_clock clock = step_clock_start(all);
     for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        if (step->kind == STEP_COMPUTE)
-            cpu_ns[step->thread] += (double)(step->end_ns - now_ns[step->thread]);
-        now_ns[step->thread] = step->end_ns;
+        double lasted_ns = step_clock_lasted(&clock, i);
+        if (all->steps[i].kind == STEP_COMPUTE)
+            cpu_ns[all->steps[i].thread] += lasted_ns;
     }
-    free(now_ns);
+    step_clock_free(&clock);
     return cpu_ns;
 }
 
@@ -49,7 +40,7 @@ static uint32_t busiest_queue(const struct dependencies *all) {
     bool *is_taker = memory_alloc(n * all->n_threads, sizeof *is_taker);
     for (size_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
-        if (!takes(step) || put_of(step) == DEPENDENCIES_NONE)
+        if (!takes(step) || dependency_item(step) == DEPENDENCIES_NONE)
             continue;
         taken[step->operand]++;
         bool *is = &is_taker[step->operand * all->n_threads + step->thread];
@@ -97,7 +88,7 @@ static bool locks(const struct dependency_step *step) {
 
 static void take(const struct dependencies *all, struct found *found, struct taker *taker,
                  uint32_t index) {
-    uint32_t put = put_of(&all->steps[index]);
+    uint32_t put = dependency_item(&all->steps[index]);
     if (put == DEPENDENCIES_NONE)
         return;
     taker->job = found->count;

@@ -233,7 +233,7 @@ static void name_objects(struct task_path *found, const struct dependencies *all
     found->n_objects = all->n_objects;
     found->objects = memory_alloc(all->n_objects, sizeof *found->objects);
     for (size_t o = 0; o < all->n_objects; o++)
-        found->objects[o].name = memory_format("%s %s", all->objects[o].kind, all->objects[o].name);
+        found->objects[o].name = path_object_name(&all->objects[o]);
 }
 
 static size_t slowest_of(size_t n, double quantile) {

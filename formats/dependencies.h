@@ -156,6 +156,14 @@ struct dependencies {
     struct dependency_task *tasks;
 };
 
+/* The step that put the item which this one has taken; DEPENDENCIES_NONE: it has taken none, or
+ * from an unknown one. */
+static inline uint32_t dependency_item(const struct dependency_step *step) {
+    return step->limit_kind == LINK_ITEM   ? step->limit
+           : step->cause_kind == LINK_ITEM ? step->cause
+                                           : DEPENDENCIES_NONE;
+}
+
 /* Reads a file. NULL and `error`: missing, of another kind, newer, truncated, or with steps that
  * depend on later ones. dependencies_free() ends it. */
 struct dependencies *dependencies_load(const char *path, struct error *error);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/path.h"
 #include "cli/report/chrome_run.h"
 #include "cli/report/path_tables.h"
 #include "critical-path/critical_path.h"
@@ -15,24 +14,14 @@ struct texts {
     char **places, **objects, **threads;
 };
 
-static char *place_name(const struct dependency_place *place) {
-    if (place->n_frames == 0)
-        return memory_strdup("?");
-    const struct dependency_frame *frame = &place->frames[0];
-    return frame->file && frame->line > 0
-               ? memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line)
-               : memory_strdup(frame->function);
-}
-
 static struct texts texts_of(const struct dependencies *all) {
     struct texts texts = {memory_alloc(all->n_places, sizeof(char *)),
                           memory_alloc(all->n_objects, sizeof(char *)),
                           memory_alloc(all->n_threads, sizeof(char *))};
     for (size_t p = 0; p < all->n_places; p++)
-        texts.places[p] = chrome_quote_own(place_name(&all->places[p]));
+        texts.places[p] = chrome_quote_own(path_place_name(&all->places[p]));
     for (size_t o = 0; o < all->n_objects; o++)
-        texts.objects[o] =
-            chrome_quote_own(memory_format("%s %s", all->objects[o].kind, all->objects[o].name));
+        texts.objects[o] = chrome_quote_own(path_object_name(&all->objects[o]));
     for (size_t t = 0; t < all->n_threads; t++)
         texts.threads[t] = memory_format("%s %zu", all->threads[t].name, t);
     return texts;

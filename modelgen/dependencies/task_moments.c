@@ -110,13 +110,6 @@ struct pairing {
     bool *puts;        /* per step: another one took what it put */
 };
 
-/* The step that put the item which this one has taken; DEPENDENCIES_NONE: it has taken none. */
-static uint32_t item_of(const struct dependency_step *step) {
-    return step->limit_kind == LINK_ITEM   ? step->limit
-           : step->cause_kind == LINK_ITEM ? step->cause
-                                           : DEPENDENCIES_NONE;
-}
-
 static void begin_task(struct pairing *pairing, uint32_t thread, uint32_t step) {
     uint64_t now_ns = pairing->all->steps[step].end_ns;
     pairing->at_work[thread] = (uint32_t)pairing->moments->tasks.count;
@@ -149,7 +142,7 @@ static void pass_marks(struct pairing *pairing, uint32_t thread, uint32_t step) 
 
 static void pass_step(struct pairing *pairing, uint32_t index) {
     const struct dependency_step *step = &pairing->all->steps[index];
-    uint32_t item = item_of(step);
+    uint32_t item = dependency_item(step);
     int brought = item != DEPENDENCIES_NONE ? map_get(&pairing->handed, item, 0) : 0;
     if (brought > 0) {
         uint32_t task = (uint32_t)brought - 1;
@@ -172,7 +165,7 @@ static void pair_marks(struct task_moments *moments, const struct dependencies *
     for (size_t t = 0; t < all->n_threads; t++)
         pairing.at_work[t] = DEPENDENCIES_NONE;
     for (size_t i = 0; i < all->n_steps; i++) {
-        uint32_t item = item_of(&all->steps[i]);
+        uint32_t item = dependency_item(&all->steps[i]);
         if (item != DEPENDENCIES_NONE)
             pairing.puts[item] = true;
     }

@@ -240,8 +240,8 @@ static void what_is_saved_is_loaded(void **state) {
 static void who_wakes_nobody_does_not_pay_for_it(void **state) {
     (void)state;
     struct dependencies *all = some_wakings();
-    struct scale unchanged = {SCALE_COMPUTING, "work", 1, 0},
-                 gone = {SCALE_COMPUTING, "work", 0, 0};
+    struct scale unchanged = {.of = SCALE_COMPUTING, .name = "work", .factor = 1},
+                 gone = {.of = SCALE_COMPUTING, .name = "work", .factor = 0};
     double traced_ns = (double)all->run_ns;
     double unchanged_ns = critical_path_predict(all, &unchanged, 1, 0).rescheduled_ns;
     double changed_ns = critical_path_predict(all, &gone, 1, 0).rescheduled_ns;
