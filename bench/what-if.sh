@@ -11,6 +11,8 @@
 #        bench/what-if.sh identity [FOLDER...]    unchanged: recordings that are there, or real programs and samples,
 #                                                 recorded now; how far as recorded and rescheduled are from the traced time
 #
+# Recorded is what `persik profile --once` records: one run with samples, one with probes.
+#
 # A line for each change: the real time as a share of the recorded program's, the error of each way to predict it, and
 # whether the real one lies in the interval. Errors are of times, in per cent. To be measured on a machine without
 # other load; recordings and runs are kept in bench/scratch/what-if, and what is kept is not made again.
@@ -64,7 +66,8 @@ record() { # FOLDER COMMAND
     done
     mkdir -p "$(dirname "$1")"
     rm -rf "$1" "$1".*
-    env "${settings[@]}" "$persik" trace -q --once -o "$1" -- "${words[@]}" >"$1.log" 2>&1 ||
+    { env "${settings[@]}" "$persik" sample -q -o "$1" -- "${words[@]}" &&
+        env "${settings[@]}" "$persik" trace -q --once -o "$1" -- "${words[@]}"; } >"$1.log" 2>&1 ||
         fail "$1.log: not recorded"
 }
 

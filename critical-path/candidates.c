@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/step_clock.h"
 
 /* Of the run's time: less than that cannot be told from no gain (docs/critical-path.md, changes
  * without effect). */
@@ -56,13 +57,10 @@ static const char *function_of(const struct dependencies *all, const struct depe
 
 /* Adds each function, by what it computes, sleeps, and waits for disks. */
 static void add_functions(struct candidates *found, const struct dependencies *all) {
-    uint64_t *now_ns = memory_alloc(all->n_threads, sizeof *now_ns);
-    for (size_t t = 0; t < all->n_threads; t++)
-        now_ns[t] = all->threads[t].start_ns;
+    struct step_clock clock = step_clock_start(all);
     for (size_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
-        double lasted_ns = (double)(step->end_ns - now_ns[step->thread]);
-        now_ns[step->thread] = step->end_ns;
+        double lasted_ns = step_clock_lasted(&clock, i);
         enum scale_of of;
         const char *function = function_of(all, step);
         if (all->threads[step->thread].is_made || lasted_ns <= 0 || !function ||
@@ -70,7 +68,7 @@ static void add_functions(struct candidates *found, const struct dependencies *a
             continue;
         find(found, of, function, NAN)->total_ns += lasted_ns;
     }
-    free(now_ns);
+    step_clock_free(&clock);
 }
 
 /* ---- locks and limits ---- */
@@ -85,33 +83,29 @@ static void add_locks(struct candidates *found, const struct dependencies *all,
     }
 }
 
-/* How many there are at first; 0: none, or not known. */
-static double limit_of(const struct dependencies *all, const char *name) {
+/* Of the first object of that name that has one; NAN: none. */
+static double limit_of(const struct critical_path *path, const struct dependencies *all,
+                       const char *name) {
     for (size_t o = 0; o < all->n_objects; o++)
-        if (all->objects[o].is_pool && strcmp(all->objects[o].name, name) == 0)
-            return all->objects[o].start;
-    for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        bool begins = step->operation == OPERATION_BOUND || step->operation == OPERATION_PERMIT;
-        if (begins && strcmp(all->objects[step->operand].name, name) == 0)
-            return step->amount;
-    }
-    return 0;
+        if (!isnan(path->objects[o].limit) && strcmp(all->objects[o].name, name) == 0)
+            return path->objects[o].limit;
+    return NAN;
 }
 
-static void add_limits(struct candidates *found, const struct dependencies *all, double run_ns) {
+static void add_limits(struct candidates *found, const struct dependencies *all,
+                       const struct critical_path *path) {
     static const enum scale_of kinds[] = {SET_CAPACITY, SET_PERMITS};
     struct map seen = MAP_EMPTY; /* room in a queue may be called either */
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         size_t n;
         const char **names = scale_names(all, kinds[k], &n);
         for (size_t i = 0; i < n; i++) {
-            double limit = limit_of(all, names[i]);
+            double limit = limit_of(path, all, names[i]);
             uint64_t key = map_mix_text(1, names[i]);
-            if (limit < 1 || map_get(&seen, key, 0))
+            if (!(limit >= 1) || map_get(&seen, key, 0))
                 continue;
             map_put(&seen, key, 1);
-            find(found, kinds[k], names[i], limit)->total_ns = run_ns;
+            find(found, kinds[k], names[i], limit)->total_ns = path->checks.traced_ns;
         }
         free(names);
     }
@@ -126,7 +120,7 @@ struct candidate *critical_path_candidates(const struct critical_path *path,
     struct candidates found = {.seen = MAP_EMPTY};
     add_functions(&found, all);
     add_locks(&found, all, path);
-    add_limits(&found, all, run_ns);
+    add_limits(&found, all, path);
     map_free(&found.seen);
     *n = 0;
     for (size_t i = 0; i < found.count; i++)

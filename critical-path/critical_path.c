@@ -4,81 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/memory.h"
-#include "base/path.h"
+#include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
+#include "critical-path/path_rows.h"
 #include "critical-path/replay.h"
 
 /* ---- rows ---- */
 
 struct rows {
-    struct path_row *items;
-    size_t count, capacity;
-    struct map numbers;           /* of subject and name -> its row */
-    int *of_place[PATH_SUBJECTS]; /* per place: 1 + its row; 0: none yet */
+    struct path_rows known;
+    struct {
+        struct path_row *items; /* one for each of those, without their names */
+        size_t count, capacity;
+    } sums;
 };
 
-static char *name_of_place(const struct dependencies *all, size_t place) {
-    if (all->places[place].n_frames == 0)
-        return memory_strdup("?");
-    const struct dependency_frame *frame = &all->places[place].frames[0];
-    if (!frame->file || frame->line == 0)
-        return memory_strdup(frame->function);
-    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
-}
-
-/* The row's number; takes the name over. */
-static int find_row(struct rows *rows, enum path_subject subject, char *name) {
-    uint64_t key = map_mix_text((uint64_t)subject + 1, name);
-    int number = map_get(&rows->numbers, key, -1);
-    if (number >= 0) {
-        free(name);
-        return number;
-    }
-    number = (int)rows->count;
-    map_put(&rows->numbers, key, number);
-    *VECTOR_ADD(rows) =
-        (struct path_row){.subject = subject, .name = name, .least_slack_ns = INFINITY};
-    return number;
-}
-
-static struct path_row *row_named(struct rows *rows, enum path_subject subject, const char *name) {
-    int row = find_row(rows, subject, memory_strdup(name));
-    return &rows->items[row];
-}
-
-/* Where the place is not known, as the thread makes no calls, the thread is. */
-static struct path_row *row_of_place(struct rows *rows, const struct dependencies *all,
-                                     enum path_subject subject,
-                                     const struct dependency_step *step) {
-    if (step->place == DEPENDENCIES_NONE)
-        return row_named(rows, subject, all->threads[step->thread].name);
-    int *known = &rows->of_place[subject][step->place];
-    if (*known == 0)
-        *known = find_row(rows, subject, name_of_place(all, step->place)) + 1;
-    return &rows->items[*known - 1];
-}
-
-static struct path_row *row_of_step(struct rows *rows, const struct dependencies *all,
-                                    const struct dependency_step *step) {
-    enum path_subject subject = path_subject_of(step);
-    switch (subject) {
-    case PATH_CORE:
-    case PATH_WAKING:
-        return row_named(rows, subject, "");
-    case PATH_HAND_OVER:
-        return row_named(rows, subject, path_link_name(step));
-    default:
-        return row_of_place(rows, all, subject, step);
-    }
-}
-
-static struct rows rows_of(const struct dependencies *all) {
-    struct rows rows = {0};
-    for (size_t s = 0; s < PATH_SUBJECTS; s++)
-        rows.of_place[s] = memory_alloc(all->n_places, sizeof(int));
-    return rows;
+static struct path_row *row_of_step(struct rows *rows, const struct dependency_step *step) {
+    uint32_t number = path_rows_find(&rows->known, step);
+    if (number == rows->sums.count)
+        *VECTOR_ADD(&rows->sums) = (struct path_row){.least_slack_ns = INFINITY};
+    return &rows->sums.items[number];
 }
 
 static int compare_rows(const void *left, const void *right) {
@@ -89,16 +35,19 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 static void finish_rows(struct rows *rows, struct critical_path *found) {
-    for (size_t s = 0; s < PATH_SUBJECTS; s++)
-        free(rows->of_place[s]);
-    map_free(&rows->numbers);
-    for (size_t r = 0; r < rows->count; r++)
-        if (rows->items[r].total_ns > 0)
-            rows->items[r].mean_slack_ns /= rows->items[r].total_ns;
-    if (rows->count > 0)
-        qsort(rows->items, rows->count, sizeof *rows->items, compare_rows);
-    found->rows = rows->items;
-    found->n_rows = rows->count;
+    found->rows = rows->sums.items;
+    found->n_rows = rows->sums.count;
+    for (size_t r = 0; r < found->n_rows; r++) {
+        struct path_row *row = &found->rows[r];
+        row->subject = rows->known.names.items[r].subject;
+        row->name = rows->known.names.items[r].name;
+        rows->known.names.items[r].name = NULL;
+        if (row->total_ns > 0)
+            row->mean_slack_ns /= row->total_ns;
+    }
+    if (found->n_rows > 0)
+        qsort(found->rows, found->n_rows, sizeof *found->rows, compare_rows);
+    path_rows_free(&rows->known);
 }
 
 /* ---- all steps ---- */
@@ -106,11 +55,6 @@ static void finish_rows(struct rows *rows, struct critical_path *found) {
 static void least(double *slack_ns, double step_ns) {
     if (step_ns < *slack_ns)
         *slack_ns = step_ns;
-}
-
-static bool holds_a_lock(const struct dependency_step *step) {
-    return step->object != DEPENDENCIES_NONE &&
-           (step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP || step->kind == STEP_READY);
 }
 
 static void add_up(struct critical_path *found, struct rows *rows, const struct longest_path *path,
@@ -122,7 +66,7 @@ static void add_up(struct critical_path *found, struct rows *rows, const struct 
         if (all->threads[step->thread].is_made || lasted_ns <= 0)
             continue;
         struct path_thread *thread = &found->threads[step->thread];
-        struct path_row *row = row_of_step(rows, all, step);
+        struct path_row *row = row_of_step(rows, step);
         row->total_ns += lasted_ns;
         row->mean_slack_ns += lasted_ns * slack_ns[i];
         least(&row->least_slack_ns, slack_ns[i]);
@@ -131,7 +75,7 @@ static void add_up(struct critical_path *found, struct rows *rows, const struct 
             thread->cpu_ns += lasted_ns;
             found->cpu_ns += lasted_ns;
         }
-        if (holds_a_lock(step))
+        if (path_holds_a_lock(step))
             least(&found->objects[step->object].slack_ns, slack_ns[i]);
         if (step->kind == STEP_BLOCKED && step->object != DEPENDENCIES_NONE)
             found->objects[step->object].waited_ns += lasted_ns;
@@ -139,19 +83,6 @@ static void add_up(struct critical_path *found, struct rows *rows, const struct 
 }
 
 /* ---- the path ---- */
-
-/* Through which lock or queue the path comes to the step from another thread; DEPENDENCIES_NONE:
- * none. Who wakes a thread on its own core keeps it waiting until it leaves that, and the path
- * comes over the core; it is handed over all the same. */
-static uint32_t handed_over(const struct longest_path *path, uint32_t index) {
-    const struct dependency_step *steps = path->all->steps, *step = &steps[index];
-    if (path->via[index] != VIA_CAUSE || step->cause_kind != LINK_CORE)
-        return step->object;
-    uint32_t before = path->before[index];
-    bool is_of_waker = before != DEPENDENCIES_NONE && steps[before].cause != DEPENDENCIES_NONE &&
-                       steps[steps[before].cause].thread == steps[step->cause].thread;
-    return is_of_waker ? steps[before].object : DEPENDENCIES_NONE;
-}
 
 static void take_step(struct critical_path *found, struct rows *rows,
                       const struct longest_path *path, uint32_t index) {
@@ -161,14 +92,14 @@ static void take_step(struct critical_path *found, struct rows *rows,
     double took_ns = crosses ? longest_path_latency(all, index) : longest_path_lasted(path, index);
     bool has_weight = crosses || step->cause == DEPENDENCIES_NONE;
     if (path->via[index] != VIA_LIMIT && has_weight) {
-        struct path_row *row = row_of_step(rows, all, step);
+        struct path_row *row = row_of_step(rows, step);
         row->path_ns += took_ns;
         row->visits++;
         found->threads[step->thread].path_ns += took_ns;
-        if (!crosses && holds_a_lock(step))
+        if (!crosses && path_holds_a_lock(step))
             found->objects[step->object].held_ns += took_ns;
     }
-    uint32_t object = path->via[index] >= VIA_CAUSE ? handed_over(path, index) : DEPENDENCIES_NONE;
+    uint32_t object = longest_path_object(path, index);
     if (object != DEPENDENCIES_NONE)
         found->objects[object].handed++;
 }
@@ -177,6 +108,17 @@ static void walk_back(struct critical_path *found, struct rows *rows,
                       const struct longest_path *path) {
     for (uint32_t at = path->end; at != DEPENDENCIES_NONE; at = longest_path_previous(path, at))
         take_step(found, rows, path, at);
+}
+
+static void add_limits(struct critical_path *found, const struct longest_path *path) {
+    double *limits = limits_recorded(path->all);
+    uint64_t *reached = limits_reached(path, limits);
+    for (size_t o = 0; o < found->n_objects; o++) {
+        found->objects[o].limit = limits[o];
+        found->objects[o].closed = reached[o];
+    }
+    free(reached);
+    free(limits);
 }
 
 /* ---- checks ---- */
@@ -217,7 +159,7 @@ static void name_parts(struct critical_path *found, const struct dependencies *a
     found->n_objects = all->n_objects;
     found->objects = memory_alloc(all->n_objects, sizeof *found->objects);
     for (size_t o = 0; o < all->n_objects; o++) {
-        found->objects[o].name = memory_format("%s %s", all->objects[o].kind, all->objects[o].name);
+        found->objects[o].name = path_object_name(&all->objects[o]);
         found->objects[o].slack_ns = INFINITY;
     }
     found->n_threads = all->n_threads;
@@ -268,10 +210,11 @@ struct critical_path *critical_path_find(struct dependencies *all, struct error 
     path = longest_path_find(all, longest_path_as_it_lasted, NULL);
     found->checks.traced_ns = (double)(all->steps[path.end].end_ns - path.start_ns);
     double *slack_ns = longest_path_slack(&path, longest_path_as_it_lasted, NULL);
-    struct rows rows = rows_of(all);
+    struct rows rows = {.known = path_rows_of(all)};
     name_parts(found, all);
     add_up(found, &rows, &path, slack_ns);
     walk_back(found, &rows, &path);
+    add_limits(found, &path);
     check_waits(&found->checks, &path);
     found->checks.rescheduled_ns = NAN;
     if (all->has_operations)

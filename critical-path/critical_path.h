@@ -34,6 +34,7 @@ struct scale {
     const char *name; /* the caller's */
     double factor;    /* from 0 up; of what is set the number itself, INFINITY: no limit */
     size_t n_steps;   /* that it applied to; of what is set, the objects */
+    size_t n_objects; /* locks, queues, semaphores that are called so: all are meant */
 };
 
 /* All names that a change of this kind may have, each once; their number in `*n`. The caller frees
@@ -42,12 +43,12 @@ const char **scale_names(const struct dependencies *dependencies, enum scale_of 
 
 /* From the start of the work to its end. */
 struct what_if {
-    double as_recorded_ns;     /* everything in the order that it had; NAN: that order is none
-                                * with these limits */
-    double surely_ns;          /* the same, if what may be computed in a changed function or in its
-                                * caller is in its caller */
-    double rescheduled_ns;     /* in the order that comes about; NAN: an older persik's steps,
-                                * which do not say what threads do to locks */
+    double as_recorded_ns;    /* everything in the order that it had; NAN: that order is none
+                               * with these limits */
+    double least_ns, most_ns; /* the same, if as little, or as much, of what is computed between two
+                               * calls is of a changed function's as may be */
+    double rescheduled_ns;    /* in the order that comes about; NAN: an older persik's steps,
+                               * which do not say what threads do to locks */
     uint64_t taken, reordered; /* locks, permits and items; of these, by another than before */
     uint64_t forced;           /* waits that had no end there, and were ended */
     const char *parted;        /* where threads wait most differently in the first two: an
@@ -76,6 +77,8 @@ struct path_row {
 struct path_object {
     char *name;       /* "mutex struct queue.lock" */
     uint64_t handed;  /* the path came through it from one thread to another so often */
+    uint64_t closed;  /* and to who waited for room in it, or for a permit of it, so often */
+    double limit;     /* how many of these there are; NAN: no limit, or none that is known */
     double held_ns;   /* of the path, while a thread held it */
     double waited_ns; /* of all threads, for it */
     double slack_ns;  /* the least of the steps that held it; INFINITY: none did */
@@ -137,6 +140,53 @@ struct path_piece {
 
 /* The whole path in the order of time; there must be steps. The caller frees. */
 struct path_piece *critical_path_pieces(const struct dependencies *dependencies, size_t *n);
+
+/* ---- what tasks hang on ---- */
+
+/* Requests, what the user has marked, or else the jobs of the queue whose takers compute most:
+ * those begin when they are put, and end when who took one comes for the next. */
+
+enum task_part {
+    TASK_WAITS,   /* until a thread takes it: on its path is what others do meanwhile */
+    TASK_IN_WORK, /* from then on */
+};
+
+enum task_group { TASKS_SLOWEST, TASKS_ALL, TASK_GROUPS };
+
+/* Times are of a task of the group, on average. */
+struct task_row {
+    enum task_part part;
+    enum path_subject subject;
+    char *name; /* "parse (parse.c:31)" */
+    double path_ns[TASK_GROUPS];
+};
+
+struct task_object {
+    char *name;                    /* "mutex struct queue.lock" */
+    double held_ns[TASK_GROUPS];   /* of the path, while a thread held it */
+    double waited_ns[TASK_GROUPS]; /* of the path, until it was handed over: what that cost */
+};
+
+struct task_path {
+    char *what; /* "requests" */
+    size_t n_tasks, n_slowest;
+    double at_least_ns; /* what the slowest take */
+    struct {
+        double response_ns; /* from begin to end, as calls tell it */
+        double path_ns;     /* the pieces of the path between, all together: must be the same */
+        double waits_ns;    /* of these, in TASK_WAITS */
+    } groups[TASK_GROUPS];
+    size_t n_rows, n_objects;
+    struct task_row *rows; /* what matters most for the slowest first */
+    struct task_object *objects;
+};
+
+/* What those tasks hang on that are slower than `quantile` of all, at least one; 0: all are the
+ * slowest. O(steps + tasks log steps). task_path_free() ends it. NULL and `error`: there are no
+ * tasks, or no steps. */
+struct task_path *critical_path_of_tasks(const struct dependencies *dependencies, double quantile,
+                                         struct error *error);
+void task_path_free(struct task_path *path);
 
 /* ---- what could take less ---- */
 

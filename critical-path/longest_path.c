@@ -123,6 +123,20 @@ uint32_t longest_path_previous(const struct longest_path *path, uint32_t step) {
     }
 }
 
+/* Who wakes a thread on its own core keeps it waiting until it leaves that, and the path comes over
+ * the core; it is handed over all the same. */
+uint32_t longest_path_object(const struct longest_path *path, uint32_t index) {
+    const struct dependency_step *steps = path->all->steps, *step = &steps[index];
+    if (path->via[index] < VIA_CAUSE)
+        return DEPENDENCIES_NONE;
+    if (path->via[index] != VIA_CAUSE || step->cause_kind != LINK_CORE)
+        return step->object;
+    uint32_t before = path->before[index];
+    bool is_of_waker = before != DEPENDENCIES_NONE && steps[before].cause != DEPENDENCIES_NONE &&
+                       steps[steps[before].cause].thread == steps[step->cause].thread;
+    return is_of_waker ? steps[before].object : DEPENDENCIES_NONE;
+}
+
 static void bound(double *latest_ns, uint32_t step, double to_ns) {
     if (step != DEPENDENCIES_NONE && to_ns < latest_ns[step])
         latest_ns[step] = to_ns;

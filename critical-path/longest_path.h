@@ -41,6 +41,10 @@ double longest_path_latency(const struct dependencies *all, uint32_t step);
 /* The step over whose end the path comes to this one's; DEPENDENCIES_NONE: it begins there. */
 uint32_t longest_path_previous(const struct longest_path *path, uint32_t step);
 
+/* Through which lock or queue the path comes to the step from another thread; DEPENDENCIES_NONE:
+ * none. */
+uint32_t longest_path_object(const struct longest_path *path, uint32_t step);
+
 /* By how much each step may become longer until the end of the work moves; of steps on which that
  * does not depend, the time from them to the end. The caller frees. */
 double *longest_path_slack(const struct longest_path *path, step_weight *weight, void *context);

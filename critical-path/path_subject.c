@@ -1,5 +1,8 @@
 #include "critical-path/path_subject.h"
 
+#include "base/memory.h"
+#include "base/path.h"
+
 static const char *const link_names[LINK_KINDS] = {
     [LINK_NONE] = "?",
     [LINK_LOCK] = "a lock",
@@ -21,6 +24,11 @@ const char *path_link_name(const struct dependency_step *step) {
     return link_names[step->cause_kind];
 }
 
+bool path_holds_a_lock(const struct dependency_step *step) {
+    return step->object != DEPENDENCIES_NONE &&
+           (step->kind == STEP_COMPUTE || step->kind == STEP_SLEEP || step->kind == STEP_READY);
+}
+
 enum path_subject path_subject_of(const struct dependency_step *step) {
     switch ((enum step_kind)step->kind) {
     case STEP_COMPUTE:
@@ -38,4 +46,17 @@ enum path_subject path_subject_of(const struct dependency_step *step) {
     default:
         return PATH_UNKNOWN;
     }
+}
+
+char *path_place_name(const struct dependency_place *place) {
+    if (place->n_frames == 0)
+        return memory_strdup("?");
+    const struct dependency_frame *frame = &place->frames[0];
+    if (!frame->file || frame->line == 0)
+        return memory_strdup(frame->function);
+    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
+}
+
+char *path_object_name(const struct dependency_object *object) {
+    return memory_format("%s %s", object->kind, object->name);
 }

@@ -19,6 +19,13 @@ enum path_subject {
 
 enum path_subject path_subject_of(const struct dependency_step *step);
 
+/* Its thread works while it holds the lock that is its object. */
+bool path_holds_a_lock(const struct dependency_step *step);
+
+/* "parse (parse.c:31)", and "mutex struct queue.lock": owned by the caller. */
+char *path_place_name(const struct dependency_place *place);
+char *path_object_name(const struct dependency_object *object);
+
 /* What ended its wait: "a lock". */
 const char *path_link_name(const struct dependency_step *step);
 

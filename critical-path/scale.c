@@ -7,29 +7,42 @@
 #include "base/memory.h"
 #include "base/whole_words.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/function_shares.h"
+#include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/replay.h"
 
 /* ---- what a change applies to ---- */
 
-static bool place_matches(const struct dependency_place *place, const char *name) {
-    for (size_t f = 0; f < place->n_frames; f++)
-        if (strcmp(place->frames[f].function, name) == 0)
-            return true;
-    return false;
-}
-
-/* "queue.mutex" is "struct queue.mutex", "lock" is "global:lock", and "put" is "put (queue.c:31)",
- * where the lock is used first: who types it need not say all. */
-static bool object_matches(const struct dependency_object *object, const char *name) {
+/* "queue.mutex" is "struct queue.mutex", and "struct queue.mutex #2", "lock" is "global:lock", and
+ * "put" is "put (queue.c:31)", where the lock is used first: who types it need not say all. */
+static bool object_is_called(const struct dependency_object *object, const char *name) {
     static const char *const kinds[] = {"struct ", "union ", "class ", "global:", "local:"};
     const char *own = object->name;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strncmp(own, kinds[k], strlen(kinds[k])) == 0)
             own += strlen(kinds[k]);
     size_t length = strlen(name);
-    return strcmp(object->name, name) == 0 || strcmp(own, name) == 0 ||
-           (strncmp(own, name, length) == 0 && strncmp(own + length, " (", 2) == 0);
+    return strncmp(own, name, length) == 0 &&
+           (own[length] == '\0' || strncmp(own + length, " (", 2) == 0 ||
+            strncmp(own + length, " #", 2) == 0);
+}
+
+/* Marks those that are called so, which may be several; who says the whole name of one means that.
+ * Their number. */
+static size_t mark_objects(const struct dependencies *all, const char *name, bool *marks,
+                           size_t stride) {
+    bool is_whole = false;
+    size_t n = 0;
+    for (size_t o = 0; o < all->n_objects; o++)
+        is_whole |= strcmp(all->objects[o].name, name) == 0;
+    for (size_t o = 0; o < all->n_objects; o++) {
+        const struct dependency_object *object = &all->objects[o];
+        bool is_meant = is_whole ? strcmp(object->name, name) == 0 : object_is_called(object, name);
+        marks[o * stride] = is_meant;
+        n += is_meant;
+    }
+    return n;
 }
 
 /* ---- limits ---- */
@@ -38,42 +51,36 @@ static bool is_set(enum scale_of of) {
     return of == SET_CAPACITY || of == SET_PERMITS;
 }
 
-/* Per object: has it a limit that can be set? A queue's, its capacity, or a semaphore's. */
-static bool *limited_objects(const struct dependencies *all, enum scale_of of) {
-    bool *limited = memory_alloc(all->n_objects, sizeof *limited);
-    for (size_t o = 0; o < all->n_objects; o++) {
-        bool is_room = strcmp(all->objects[o].kind, "room") == 0;
-        bool is_permits = strcmp(all->objects[o].kind, "permits") == 0;
-        limited[o] = all->objects[o].is_pool && (is_room || (of == SET_PERMITS && is_permits));
-    }
-    for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        if (of == SET_CAPACITY ? step->operation == OPERATION_BOUND && step->amount > 0
-                               : step->operation == OPERATION_PERMIT)
-            limited[step->operand] = true;
-    }
-    return limited;
+/* Can this limit of the object be set? Room in a queue may be called either. */
+static bool can_be_set(const struct dependencies *all, const double *recorded, size_t object,
+                       enum scale_of of) {
+    const struct dependency_object *is = &all->objects[object];
+    bool is_permits =
+        is->is_pool ? strcmp(is->kind, "permits") == 0 : strcmp(is->kind, "semaphore") == 0;
+    return !isnan(recorded[object]) &&
+           (of == SET_CAPACITY ? !is_permits : is_permits || is->is_pool);
 }
 
 /* Per object: what is asked for; NAN: nothing. NULL: no limit is set. Notes what is met. */
 static double *limits_of(const struct dependencies *all, struct scale *scales, size_t n) {
-    double *limits = NULL;
+    double *limits = NULL, *recorded = NULL;
     for (size_t i = 0; i < n; i++) {
         if (!is_set(scales[i].of))
             continue;
         if (!limits) {
+            recorded = limits_recorded(all);
             limits = memory_alloc(all->n_objects, sizeof *limits);
             for (size_t o = 0; o < all->n_objects; o++)
                 limits[o] = NAN;
         }
-        bool *limited = limited_objects(all, scales[i].of);
         for (size_t o = 0; o < all->n_objects; o++)
-            if (limited[o] && whole_words_stand_in(scales[i].name, all->objects[o].name)) {
+            if (can_be_set(all, recorded, o, scales[i].of) &&
+                whole_words_stand_in(scales[i].name, all->objects[o].name)) {
                 limits[o] = scales[i].factor;
-                scales[i].n_steps++;
+                scales[i].n_steps = ++scales[i].n_objects;
             }
-        free(limited);
     }
+    free(recorded);
     return limits;
 }
 
@@ -83,11 +90,11 @@ const char **scale_names(const struct dependencies *all, enum scale_of of, size_
         const char **items;
         size_t count, capacity;
     } names = {0};
-    bool *limited = is_set(of) ? limited_objects(all, of) : NULL;
-    for (size_t o = 0; limited && o < all->n_objects; o++)
-        if (limited[o])
+    double *recorded = is_set(of) ? limits_recorded(all) : NULL;
+    for (size_t o = 0; recorded && o < all->n_objects; o++)
+        if (can_be_set(all, recorded, o, of))
             *VECTOR_ADD(&names) = all->objects[o].name;
-    free(limited);
+    free(recorded);
     for (size_t o = 0; of == SCALE_HOLDING && o < all->n_objects; o++)
         if (strcmp(all->objects[o].kind, "mutex") == 0 ||
             strcmp(all->objects[o].kind, "rwlock") == 0)
@@ -110,44 +117,39 @@ const char **scale_names(const struct dependencies *all, enum scale_of of, size_
 struct changes {
     struct scale *scales;
     size_t n;
-    bool *of_places;       /* place * n + change */
-    bool *of_objects;      /* object * n + change */
-    uint32_t *call_before; /* per step: the place of its thread's last call before it */
-    bool surely;           /* only computing that is in the function whatever lies between calls */
+    bool *of_places;                /* place * n + change */
+    bool *of_objects;               /* object * n + change */
+    struct function_shares *shares; /* per change; only those of computing have some */
+    enum share_bound bound;
 };
-
-/* Per step, the place of the call that the thread made last. */
-static uint32_t *calls_before(const struct dependencies *all) {
-    uint32_t *before = memory_alloc(all->n_steps, sizeof *before);
-    uint32_t *last = memory_alloc(all->n_threads, sizeof *last);
-    for (size_t t = 0; t < all->n_threads; t++)
-        last[t] = DEPENDENCIES_NONE;
-    for (size_t i = 0; i < all->n_steps; i++) {
-        const struct dependency_step *step = &all->steps[i];
-        before[i] = last[step->thread];
-        if (step->in_call || step->operation != OPERATION_NONE)
-            last[step->thread] = step->place;
-    }
-    free(last);
-    return before;
-}
 
 static struct changes changes_of(const struct dependencies *all, struct scale *scales, size_t n) {
     struct changes changes = {scales,
                               n,
                               memory_alloc(all->n_places * n, sizeof(bool)),
                               memory_alloc(all->n_objects * n, sizeof(bool)),
-                              calls_before(all),
-                              false};
+                              memory_alloc(n, sizeof(struct function_shares)),
+                              SHARE_LIKELY};
+    uint32_t *call_before = function_shares_calls_before(all);
     for (size_t i = 0; i < n; i++) {
-        bool holds = scales[i].of == SCALE_HOLDING;
-        bool at_place = !holds && !is_set(scales[i].of);
-        for (size_t p = 0; at_place && p < all->n_places; p++)
-            changes.of_places[p * n + i] = place_matches(&all->places[p], scales[i].name);
-        for (size_t o = 0; holds && o < all->n_objects; o++)
-            changes.of_objects[o * n + i] = object_matches(&all->objects[o], scales[i].name);
+        bool is_at_place = scales[i].of == SCALE_SLEEPS || scales[i].of == SCALE_DEVICE;
+        for (size_t p = 0; is_at_place && p < all->n_places; p++)
+            changes.of_places[p * n + i] = place_has_function(&all->places[p], scales[i].name);
+        if (scales[i].of == SCALE_HOLDING)
+            scales[i].n_objects = mark_objects(all, scales[i].name, &changes.of_objects[i], n);
+        if (scales[i].of == SCALE_COMPUTING)
+            changes.shares[i] = function_shares_of(all, call_before, scales[i].name);
     }
+    free(call_before);
     return changes;
+}
+
+static void changes_end(struct changes *changes) {
+    for (size_t i = 0; i < changes->n; i++)
+        function_shares_free(&changes->shares[i]);
+    free(changes->shares);
+    free(changes->of_places);
+    free(changes->of_objects);
 }
 
 static bool is_kind(const struct dependency_step *step, enum scale_of of) {
@@ -166,41 +168,21 @@ static bool is_kind(const struct dependency_step *step, enum scale_of of) {
     }
 }
 
-/* A thread that makes no calls is where it began. */
-static bool is_met(const struct changes *changes, size_t i, const struct dependencies *all,
-                   const struct dependency_step *step) {
-    if (changes->scales[i].of == SCALE_HOLDING)
+/* How much of the step the change is of, 0 to 1. A thread that makes no calls is where it began. */
+static double share_met(const struct changes *changes, size_t i, const struct dependencies *all,
+                        uint32_t index) {
+    const struct dependency_step *step = &all->steps[index];
+    switch (changes->scales[i].of) {
+    case SCALE_COMPUTING:
+        return function_share(&changes->shares[i], index, changes->bound);
+    case SCALE_HOLDING:
         return step->object != DEPENDENCIES_NONE &&
                changes->of_objects[step->object * changes->n + i];
-    if (step->place == DEPENDENCIES_NONE)
-        return strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0;
-    return changes->of_places[step->place * changes->n + i];
-}
-
-static const struct dependency_frame *frame_of(const struct dependency_place *place,
-                                               const char *function) {
-    for (size_t f = 0; f < place->n_frames; f++)
-        if (strcmp(place->frames[f].function, function) == 0)
-            return &place->frames[f];
-    return NULL;
-}
-
-/* Computing counts for the functions that the next call is in. A function was entered before the
- * last call, and not left since, if that was in it, too, at no later line; or if all that the
- * thread does is in it. Otherwise its caller may have computed some or all of that. */
-static bool is_surely_in(const struct changes *changes, size_t i, const struct dependencies *all,
-                         uint32_t index) {
-    uint32_t next = all->steps[index].place, last = changes->call_before[index];
-    if (next == DEPENDENCIES_NONE)
-        return true;
-    const struct dependency_place *place = &all->places[next];
-    const char *function = changes->scales[i].name;
-    if (place->n_frames > 0 && strcmp(place->frames[place->n_frames - 1].function, function) == 0)
-        return true;
-    const struct dependency_frame *to = frame_of(place, function);
-    const struct dependency_frame *from =
-        last == DEPENDENCIES_NONE ? NULL : frame_of(&all->places[last], function);
-    return to && from && from->line <= to->line;
+    default:
+        return step->place == DEPENDENCIES_NONE
+                   ? strcmp(all->threads[step->thread].name, changes->scales[i].name) == 0
+                   : changes->of_places[step->place * changes->n + i];
+    }
 }
 
 /* A sleep lasts longer than it was asked to, as the kernel may let several end at once
@@ -219,20 +201,13 @@ static double changed(const struct dependencies *all, uint32_t index, double las
     const struct dependency_step *step = &all->steps[index];
     for (size_t i = 0; i < changes->n; i++) {
         struct scale *scale = &changes->scales[i];
-        if (!is_kind(step, scale->of) || !is_met(changes, i, all, step))
-            continue;
-        if (changes->surely && scale->of == SCALE_COMPUTING &&
-            !is_surely_in(changes, i, all, index))
+        double share = is_kind(step, scale->of) ? share_met(changes, i, all, index) : 0;
+        if (share == 0)
             continue;
         scale->n_steps++;
-        lasted_ns = times(step, lasted_ns, scale->factor);
+        lasted_ns = times(step, lasted_ns * share, scale->factor) + lasted_ns * (1 - share);
     }
     return lasted_ns;
-}
-
-static void forget_steps(struct changes *changes) {
-    for (size_t i = 0; i < changes->n; i++)
-        changes->scales[i].n_steps = 0;
 }
 
 /* ---- where two ways to predict part ---- */
@@ -297,28 +272,41 @@ static void reschedule(struct what_if *what_if, const struct longest_path *path,
     replayed_free(&replayed);
 }
 
+/* Whatever was done how often: each step counts once. */
+static void count_steps(struct changes *changes, const struct dependencies *all) {
+    for (size_t i = 0; i < changes->n; i++)
+        if (!is_set(changes->scales[i].of))
+            changes->scales[i].n_steps = 0;
+    for (uint32_t i = 0; i < all->n_steps; i++)
+        changed(all, i, 0, changes);
+}
+
+static double as_recorded(const struct dependencies *all, struct changes *changes,
+                          enum share_bound bound) {
+    changes->bound = bound;
+    struct longest_path path = longest_path_find(all, changed, changes);
+    double length_ns = path.length_ns[path.end];
+    longest_path_free(&path);
+    changes->bound = SHARE_LIKELY;
+    return length_ns;
+}
+
 struct what_if critical_path_predict(const struct dependencies *all, struct scale *scales, size_t n,
                                      int cores) {
+    for (size_t i = 0; i < n; i++)
+        scales[i].n_steps = scales[i].n_objects = 0;
     struct changes changes = changes_of(all, scales, n);
     struct what_if what_if = {0};
-    forget_steps(&changes);
     struct longest_path path = longest_path_find(all, changed, &changes);
     double *limits = limits_of(all, scales, n);
     what_if.as_recorded_ns = limits ? NAN : path.length_ns[path.end];
     reschedule(&what_if, &path, &changes, cores, limits);
-    changes.surely = true;
-    struct longest_path surely = longest_path_find(all, changed, &changes);
-    what_if.surely_ns = limits ? NAN : surely.length_ns[surely.end];
-    longest_path_free(&surely);
-    changes.surely = false;
-    forget_steps(&changes);
-    free(limits);
-    free(limits_of(all, scales, n));            /* notes what they meet */
-    for (uint32_t i = 0; i < all->n_steps; i++) /* whatever was done how often: each counts once */
-        changed(all, i, 0, &changes);
     longest_path_free(&path);
-    free(changes.of_places);
-    free(changes.of_objects);
-    free(changes.call_before);
+    what_if.least_ns = limits ? NAN : as_recorded(all, &changes, SHARE_LEAST);
+    what_if.most_ns =
+        limits || !all->sampled ? what_if.as_recorded_ns : as_recorded(all, &changes, SHARE_MOST);
+    count_steps(&changes, all);
+    free(limits);
+    changes_end(&changes);
     return what_if;
 }

@@ -21,6 +21,8 @@ void dependencies_free(struct dependencies *dependencies) {
     }
     for (size_t t = 0; t < dependencies->n_threads; t++)
         free(dependencies->threads[t].name);
+    free(dependencies->task_kind);
+    free(dependencies->tasks);
     free(dependencies->steps);
     free(dependencies->places);
     free(dependencies->objects);

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/sample.h"
 
-#define DEPENDENCIES_VERSION 4
+#define DEPENDENCIES_VERSION 5
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 
@@ -122,24 +123,46 @@ struct dependency_thread {
     bool is_made; /* no thread: it stands for a barrier, whose steps take no time */
 };
 
+/* A request, or what the user marked: what passes from its begin to its end is its response time.
+ */
+struct dependency_task {
+    uint64_t begin_ns, end_ns; /* it came, it was done: as its calls tell, since the run's start */
+    uint32_t taken; /* with the end of this step a thread began to work on it; DEPENDENCIES_NONE:
+                     * as it came */
+    uint32_t end;   /* with the end of this step it was done */
+};
+_Static_assert(sizeof(struct dependency_task) == 24, "as documented");
+
 struct dependencies {
     uint32_t version; /* of the file that was read; 0: of none */
     /* Which trace they are of. */
     uint64_t start_real_ns, records;
     uint64_t run_ns;
     int cores;
-    bool has_cores, has_wakers; /* the trace knows when threads had a core, who woke them */
-    bool has_operations;        /* the steps say what threads do to locks, semaphores, queues */
-    double tick_ns;             /* period of the kernel's timer tick; 0: not known */
-    uint64_t lost;              /* records and events that the trace lacks */
-    bool are_pools_off;         /* not in the file: critical_path_find() found that the run does
-                                 * not come out with what they tell */
-    size_t n_steps, n_places, n_objects, n_threads;
+    bool has_cores, has_wakers;   /* the trace knows when threads had a core, who woke them */
+    bool has_operations;          /* the steps say what threads do to locks, semaphores, queues */
+    double tick_ns;               /* period of the kernel's timer tick; 0: not known */
+    uint64_t lost;                /* records and events that the trace lacks */
+    const struct sample *sampled; /* not in the file, and not owned: stacks of another run of the
+                                   * same program, for what lies between two calls; NULL: none */
+    bool are_pools_off;           /* not in the file: critical_path_find() found that the run does
+                                   * not come out with what they tell */
+    char *task_kind;              /* "requests", "marked tasks"; NULL: there are none */
+    size_t n_steps, n_places, n_objects, n_threads, n_tasks;
     struct dependency_step *steps;
     struct dependency_place *places;
     struct dependency_object *objects;
     struct dependency_thread *threads;
+    struct dependency_task *tasks;
 };
+
+/* The step that put the item which this one has taken; DEPENDENCIES_NONE: it has taken none, or
+ * from an unknown one. */
+static inline uint32_t dependency_item(const struct dependency_step *step) {
+    return step->limit_kind == LINK_ITEM   ? step->limit
+           : step->cause_kind == LINK_ITEM ? step->cause
+                                           : DEPENDENCIES_NONE;
+}
 
 /* Reads a file. NULL and `error`: missing, of another kind, newer, truncated, or with steps that
  * depend on later ones. dependencies_free() ends it. */

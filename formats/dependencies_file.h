@@ -6,15 +6,17 @@
 
 #define DEPENDENCIES_MAGIC "PERSIKD1"
 
-/* At offset 0; then the JSON text, then the steps. */
+/* At offset 0; then the JSON text, the steps, the tasks. */
 struct dependencies_head {
     char magic[8];
     uint32_t version;
-    uint32_t reserved;   /* 0 */
+    uint32_t n_tasks;    /* 0 before version 5 */
     uint64_t text_bytes; /* of the JSON */
     uint64_t n_steps;
 };
 _Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
+
+enum { DEPENDENCIES_WITH_TASKS = 5 }; /* and later ones */
 
 enum { DEPENDENCIES_STEP_1 = 32 }; /* bytes of a step of version 1: the first ones of today's */
 

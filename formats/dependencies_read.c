@@ -114,16 +114,18 @@ static int read_threads(struct reader *reader, const json_t *json) {
 static int read_parts(struct reader *reader, json_t *json) {
     struct dependencies *all = reader->all;
     json_t *places, *objects, *threads;
+    const char *task_kind = NULL;
     json_int_t start_real, records, run, lost;
     int has_cores, has_wakers;
-    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o, s?F}",
+    if (json_unpack(json, "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:o, s:o, s:o, s?F, s?s}",
                     "start_real_ns", &start_real, "records", &records, "run_ns", &run, "cores",
                     &all->cores, "has_cores", &has_cores, "has_wakers", &has_wakers, "lost", &lost,
                     "places", &places, "objects", &objects, "threads", &threads, "tick_ns",
-                    &all->tick_ns) != 0 ||
+                    &all->tick_ns, "task_kind", &task_kind) != 0 ||
         records < 0 || lost < 0 || !is_time(run) || all->cores < 1 ||
         !(all->tick_ns >= 0 && all->tick_ns < MOST_TICK_NS))
         return -1;
+    all->task_kind = memory_strdup(task_kind);
     all->start_real_ns = (uint64_t)start_real;
     all->records = (uint64_t)records;
     all->run_ns = (uint64_t)run;
@@ -217,6 +219,27 @@ static int read_steps(struct reader *reader, uint64_t n) {
     return check_steps(reader);
 }
 
+/* ---- the tasks ---- */
+
+static bool is_task(const struct dependencies *all, const struct dependency_task *task) {
+    return task->end < all->n_steps && is_index(task->taken, all->n_steps) &&
+           task->begin_ns <= task->end_ns && is_time((json_int_t)task->end_ns);
+}
+
+static int read_tasks(struct reader *reader, uint64_t n) {
+    struct dependencies *all = reader->all;
+    all->tasks = binary_input_allocate(&reader->input, n, sizeof *all->tasks);
+    if (!all->tasks || (n > 0 && !all->task_kind))
+        return corrupt(reader, "number of tasks");
+    if (!binary_input_take(&reader->input, all->tasks, n * sizeof *all->tasks))
+        return truncated(reader);
+    all->n_tasks = n;
+    for (size_t i = 0; i < n; i++)
+        if (!is_task(all, &all->tasks[i]))
+            return corrupt(reader, "a task");
+    return 0;
+}
+
 /* ---- the file ---- */
 
 static int read_head(struct reader *reader, struct dependencies_head *head) {
@@ -239,9 +262,14 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
     reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
     size_t step =
         reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
-    if (head->text_bytes > rest || head->n_steps > (rest - head->text_bytes) / step)
+    if (head->version < DEPENDENCIES_WITH_TASKS)
+        head->n_tasks = 0;
+    uint64_t tasks = head->n_tasks * sizeof(struct dependency_task);
+    if (tasks > rest || head->text_bytes > rest - tasks ||
+        head->n_steps > (rest - tasks - head->text_bytes) / step)
         return truncated(reader);
-    if (head->n_steps * step != rest - head->text_bytes || head->n_steps >= DEPENDENCIES_NONE)
+    if (head->n_steps * step != rest - tasks - head->text_bytes ||
+        head->n_steps >= DEPENDENCIES_NONE)
         return corrupt(reader, "length");
     return 0;
 }
@@ -250,7 +278,8 @@ static int read_all(struct reader *reader) {
     struct dependencies_head head;
     int status = read_head(reader, &head);
     status = status ? status : read_header(reader, head.text_bytes);
-    return status ? status : read_steps(reader, head.n_steps);
+    status = status ? status : read_steps(reader, head.n_steps);
+    return status ? status : read_tasks(reader, head.n_tasks);
 }
 
 struct dependencies *dependencies_load(const char *path, struct error *error) {

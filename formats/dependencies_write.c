@@ -52,24 +52,28 @@ static json_t *write_threads(const struct dependencies *all) {
 }
 
 static char *write_header(const struct dependencies *all) {
-    json_t *json = json_pack(
-        "{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:f, s:o, s:o, s:o}", "start_real_ns",
-        (json_int_t)all->start_real_ns, "records", (json_int_t)all->records, "run_ns",
-        (json_int_t)all->run_ns, "cores", all->cores, "has_cores", all->has_cores, "has_wakers",
-        all->has_wakers, "lost", (json_int_t)all->lost, "tick_ns", all->tick_ns, "places",
-        write_places(all), "objects", write_objects(all), "threads", write_threads(all));
+    json_t *json =
+        json_pack("{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:f, s:o, s:o, s:o, s:s*}", "start_real_ns",
+                  (json_int_t)all->start_real_ns, "records", (json_int_t)all->records, "run_ns",
+                  (json_int_t)all->run_ns, "cores", all->cores, "has_cores", all->has_cores,
+                  "has_wakers", all->has_wakers, "lost", (json_int_t)all->lost, "tick_ns",
+                  all->tick_ns, "places", write_places(all), "objects", write_objects(all),
+                  "threads", write_threads(all), "task_kind", all->task_kind);
     char *text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
     return text;
 }
 
 static bool write_all(FILE *file, const struct dependencies *all, const char *text) {
-    struct dependencies_head head = {
-        .version = DEPENDENCIES_VERSION, .text_bytes = strlen(text), .n_steps = all->n_steps};
+    struct dependencies_head head = {.version = DEPENDENCIES_VERSION,
+                                     .n_tasks = (uint32_t)all->n_tasks,
+                                     .text_bytes = strlen(text),
+                                     .n_steps = all->n_steps};
     memcpy(head.magic, DEPENDENCIES_MAGIC, sizeof head.magic);
     return fwrite(&head, sizeof head, 1, file) == 1 &&
            fwrite(text, 1, head.text_bytes, file) == head.text_bytes &&
-           fwrite(all->steps, sizeof *all->steps, all->n_steps, file) == all->n_steps;
+           fwrite(all->steps, sizeof *all->steps, all->n_steps, file) == all->n_steps &&
+           fwrite(all->tasks, sizeof *all->tasks, all->n_tasks, file) == all->n_tasks;
 }
 
 int dependencies_save(const struct dependencies *all, const char *path, struct error *error) {

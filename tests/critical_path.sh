@@ -109,6 +109,49 @@ page() {
     ! command -v xmllint >/dev/null || xmllint --noout "$scratch/path.html"
 }
 
+# What Perfetto shows: all pieces of the path are the run, also beside the trace, and arrows have two ends.
+chrome() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --format chrome 2>/dev/null >"$scratch/path.json" &&
+        "$persik" export -q -i "$recording" >"$scratch/export.json" || return 1
+    command -v jq >/dev/null || return 0
+    for file in path export; do
+        jq -e '[.traceEvents[] | select(.pid == 3 and .ph == "X") | .dur] | add / 1e6 | . > 2.0398 and . < 2.0400' \
+            "$scratch/$file.json" && jq -e '[.traceEvents[] | select(.cat == "path")] |
+            (map(select(.ph == "s")) | length) as $from | $from > 50 and $from * 2 == length' "$scratch/$file.json" || return 1
+    done
+}
+# The slow stage takes 10 ms, four wait before it: a job that is put waits for those, and then for its own.
+jobs_path() {
+    recorded stages && "$persik" critical-path -q -i "$recording" --of p95 --format json 2>/dev/null >"$scratch/jobs" || return 1
+    command -v jq >/dev/null || return 0
+    jq -e '.tasks.all.tasks == 199 and .tasks.slowest.tasks == 10 and
+        (.tasks | [.all, .slowest] | all(.path_ns / .response_ns - 1 | . < 1e-6 and . > -1e-6)) and
+        (.tasks.all.response_ns / 1e6 | . > 49 and . < 52) and (.tasks.all.until_taken_ns / 1e6 | . > 39 and . < 41) and
+        (.path[0] | .what == "sleeping" and .when == "waits" and (.where | startswith("second")))' "$scratch/jobs"
+}
+# Of a server: what build-model measures as response times (recorded: 300 requests).
+requests_path() {
+    recorded server-epoll && "$persik" critical-path -q -i "$recording" --of p99 --format json 2>/dev/null >"$scratch/jobs" || return 1
+    command -v jq >/dev/null || return 0
+    jq -e '.tasks.what == "requests" and .tasks.all.tasks == 300 and .tasks.slowest.tasks == 3 and
+        (.tasks.all.response_ns / 1e6 | . > 1.1 and . < 1.3) and
+        .tasks.slowest.response_ns >= .tasks.slowest_from_ns and .tasks.slowest_from_ns > .tasks.all.response_ns' "$scratch/jobs"
+}
+# A queue of four, and two permits: the path comes through these limits.
+closed_loops() {
+    recorded what-if-credits && "$persik" critical-path -q -i "$recording" --format json 2>/dev/null >"$scratch/loops" || return 1
+    command -v jq >/dev/null || return 0
+    jq -e '[.objects[] | select(.limit == 2)] | length == 1 and .[0].closed > 20 and (.[0].object | startswith("permits"))' \
+        "$scratch/loops"
+}
+# "queue.mutex" are two queues' mutexes, and both are meant; the whole name of one is that one.
+several() {
+    recorded stages && "$persik" what-if -q -i "$recording" --scale lock:queue.mutex=0 >"$scratch/out" 2>/dev/null &&
+        grep -q '2 are called so' "$scratch/out" &&
+        "$persik" what-if -q -i "$recording" --scale 'lock:struct queue.mutex=0' >"$scratch/out" 2>/dev/null &&
+        ! grep -q 'are called so' "$scratch/out"
+}
+
 credits() { recorded what-if-credits-slow && explains_itself && predicts sleep:send_all=0.1 369.4 3; }
 
 # A limit that the program keeps itself, under a mutex: recorded with 2.
@@ -177,7 +220,7 @@ lost() {
     "$persik" critical-path -i "$scratch/lost" >"$scratch/out" 2>"$scratch/log" && grep -q 'were lost' "$scratch/log"
 }
 
-make_newer() { printf '\005' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
+make_newer() { printf '\006' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
 make_foreign() { cp "$scratch/barrier_serial/trace.persik" .; }
 make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null; }
 
@@ -190,7 +233,7 @@ report $? "what was kept gives the same answer"
 recording=$scratch/counter
 check "it explains itself" explains_itself
 spoilt "a truncated file" truncated truncate -s -100 dependencies.persik
-spoilt "a newer file" 'format version 5' make_newer
+spoilt "a newer file" 'format version 6' make_newer
 spoilt "a file with a cycle" cycle make_cyclic
 spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"
@@ -203,8 +246,12 @@ check "a factor without a chain is refused" refused 'give both' critical-path --
 check "a factor above 1 is refused" refused 'from 0 to 1' critical-path --chain 1 --to 2 -i "$scratch/counter"
 check "a change of the path itself is refused" refused 'what-if' critical-path --scale main=0.5 -i "$scratch/counter"
 check "a change to start from that nothing has is refused" refused "'main'" critical-path --best 1 --scale mian=0.5 -i "$scratch/counter"
-check "a form that is none is refused" refused 'folded or html' critical-path --format dot -i "$scratch/counter"
+check "a form that is none is refused" refused 'chrome or html' critical-path --format dot -i "$scratch/counter"
 check "a flame graph of gains is refused" refused 'of the path' critical-path --best 1 --format folded -i "$scratch/counter"
+check "a percentile that is none is refused" refused 'such as p99' critical-path --of p100 -i "$scratch/counter"
+check "tasks and gains at once are refused" refused 'one of them' critical-path --of p99 --curve main -i "$scratch/counter"
+check "tasks as a flame graph are refused" refused 'of the path' critical-path --of p99 --format folded -i "$scratch/counter"
+check "of a run without tasks that is said" refused 'task-begin' critical-path --of p99 -q -i "$scratch/barrier_serial"
 check "a what-if without a change is refused" refused 'what if what' what-if -i "$scratch/counter"
 check "a folder without a trace is refused" refused 'persik profile' critical-path -i "$scratch/nowhere"
 
@@ -225,6 +272,11 @@ check "what is made already is where the next search begins" pipeline_chain_from
 check "a limit that threads wait for is one of the best parts" credits_best
 check "the path by call chains is as long as the run" folded
 check "the page has the flame graph" page
+check "the path for Perfetto is as long as the run, and its arrows have two ends" chrome
+check "what the slowest jobs of a queue hang on" jobs_path
+check "what the slowest requests hang on" requests_path
+check "a limit that closes the path's loops is named" closed_loops
+check "a name that several have means all of them" several
 check "its curve rises as far as the next one limits" pipeline_curve
 check "a curve of what nothing has is refused with the nearest" refused "'second'" critical-path --curve sleep:secnod -i "$scratch/stages"
 check "a lock that is held half and a quarter as long" held
@@ -242,4 +294,50 @@ three_now() {
 check "three stages are recorded" three_now
 recording=$scratch/now
 check "and the run has a path" "$persik" critical-path -q -i "$recording"
+
+# What a program did until it was killed is a run like others.
+killed_now() {
+    cat >"$scratch/killed.c" <<'END_OF_C'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused) {
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&lock);
+        usleep(1000);
+        pthread_mutex_unlock(&lock);
+    }
+    kill(getpid(), SIGKILL);
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int t = 0; t < 2; t++)
+        pthread_create(&threads[t], NULL, work, NULL);
+    for (int t = 0; t < 2; t++)
+        pthread_join(threads[t], NULL);
+    return 0;
+}
+END_OF_C
+    ${CC:-gcc} -g -O1 "$scratch/killed.c" -o "$scratch/killed" -lpthread || return 1
+    "$persik" trace -q --plain-runs 0 --no-evictions --ignore-failure -o "$scratch/dead" -- "$scratch/killed"
+    [ $? -eq 4 ] && "$persik" critical-path -q -i "$scratch/dead" && "$persik" what-if -q -i "$scratch/dead" --scale sleep:work=0.5
+}
+check "a program that was killed has a path, up to then" killed_now
+
+# Without rights nothing tells when threads had a core.
+without_root() {
+    chmod 755 "$scratch" && mkdir -m 777 "$scratch/anyone" &&
+        cp "$persik" "$build/libpersik-probe.so" "$scratch/three_stages" "$scratch/anyone" && chmod 755 "$scratch"/anyone/* &&
+        (cd "$scratch/anyone" && setpriv --reuid=65534 --regid=65534 --clear-groups env PERSIK_CACHE=off \
+            ./persik trace -q --plain-runs 0 --no-evictions -o data -- ./three_stages 500 1000 400 20) &&
+        "$persik" critical-path -q -i "$scratch/anyone/data" >"$scratch/out" 2>"$scratch/err" &&
+        { grep -q 'for want of rights' "$scratch/err" || grep -q 'who woke whom was not recorded' "$scratch/out"; }
+}
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    check "without rights it says what is not known" without_root
+else
+    skip "without rights it says what is not known" "is not root, or has no setpriv"
+fi
 finish

@@ -50,15 +50,19 @@ fits() {
 
 runs=0
 # says COMMAND ARGUMENT...: its JSON. Rows without figures, goals that are not met, are JSON, too.
-says() {
-    command=$1
+says() { says_as "$1" "$@"; }
+
+# says_as SCHEMA COMMAND ARGUMENT...: of a question that has a schema of its own.
+says_as() {
+    schema=$1
+    command=$2
     runs=$((runs + 1))
-    shift
+    shift 2
     status=0
     "$persik" "$command" -q "$@" --format json >said 2>err || status=$?
     [ -z "${KEEP:-}" ] || cp said "$KEEP/$command-$runs.json"
     case $status in 0 | 3 | 4) ;; *) cat err && return 1 ;; esac
-    fits "$command" said
+    fits "$schema" said
 }
 
 echo '{"a": 1, "b": [1, "x"], "c": null}' >document
@@ -75,7 +79,8 @@ for name in tutorial-words tutorial-hits galaxy-few apache; do kept_model "$name
 model=$root/tests/data/two-pools.json
 server=$root/tests/data/server.json
 schema_of_each() {
-    for command in predict sensitivity bottleneck recommend validate graph build-model compare-trace critical-path what-if diff report load; do
+    for command in predict sensitivity bottleneck recommend validate graph build-model compare-trace critical-path critical-path-best \
+        critical-path-chain critical-path-curve critical-path-of what-if diff report load; do
         jq -e '.["$id"] and .title and .type' "$root/docs/schemas/$command.json" || return 1
     done
 }
@@ -104,6 +109,11 @@ for name in tutorial-words galaxy-few apache; do
     check "report of $name" says report -i "$name"
     check "critical-path of $name" says critical-path -i "$name"
 done
+check "critical-path, the best parts" says_as critical-path-best critical-path -i tutorial-words --best 2
+check "critical-path, one after the other" says_as critical-path-chain critical-path -i tutorial-words --chain 2
+check "critical-path, the curve of a part" says_as critical-path-curve critical-path -i tutorial-words --curve count_blocks
+check "critical-path of jobs" says_as critical-path-of critical-path -i tutorial-words --of p99
+check "critical-path of all requests" says_as critical-path-of critical-path -i apache --of mean
 check "what-if" says what-if -i tutorial-words --scale 'count_blocks=0.5' --cores 4
 kept_model pool_slots >log 2>&1
 kept_model pool_slots-3 >log 2>&1

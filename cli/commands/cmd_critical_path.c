@@ -11,20 +11,22 @@
 #include "cli/prediction/path_candidates.h"
 #include "cli/prediction/path_curve.h"
 #include "cli/recording/steps.h"
+#include "cli/report/chrome_path.h"
 #include "cli/report/html_path.h"
 #include "cli/report/path_checks.h"
 #include "cli/report/path_stacks.h"
 #include "cli/report/path_tables.h"
+#include "cli/report/task_tables.h"
 #include "cli/text/table.h"
 #include "cli/text/text_page.h"
 #include "critical-path/critical_path.h"
 
 /* ---- options ---- */
 
-enum { KEY_CURVE = 0xc000, KEY_BEST, KEY_CHAIN, KEY_TO, KEY_FORMAT };
+enum { KEY_CURVE = 0xc000, KEY_BEST, KEY_CHAIN, KEY_TO, KEY_OF, KEY_FORMAT };
 
 /* Those of other tables come first. */
-enum path_format { PATH_FOLDED = FORMAT_CSV + 1, PATH_HTML };
+enum path_format { PATH_FOLDED = FORMAT_CSV + 1, PATH_CHROME, PATH_HTML };
 
 enum { MOST_PARTS = 1000 };
 
@@ -34,6 +36,7 @@ struct path_options {
     const char *curve;  /* NULL: not asked for */
     size_t best, chain; /* 0: not asked for */
     double to;          /* what becomes of each bottleneck */
+    double of;          /* the tasks above this quantile; NAN: not asked for */
     struct asked_changes asked;
 };
 
@@ -47,8 +50,16 @@ static const struct argp_option options_list[] = {
      "instead: by how much the run gains if what NAME computes takes less (sleep:NAME, io:NAME, "
      "lock:NAME as in what-if --scale)",
      1},
-    {"format", KEY_FORMAT, "table|json|csv|folded|html", 0,
-     "how to print (default: table); folded: the path for flame graphs; html: a page with one", 80},
+    {"of", KEY_OF, "p99|mean|max", 0,
+     "instead: what the slowest tasks hang on (requests, marked tasks, jobs of a queue), those "
+     "above "
+     "that percentile, beside the average one",
+     1},
+    {"format", KEY_FORMAT, "table|json|csv|folded|chrome|html", 0,
+     "how to print (default: table); folded: the path for flame graphs; chrome: for Perfetto; "
+     "html: "
+     "a page with a flame graph",
+     80},
     {0},
 };
 
@@ -58,31 +69,51 @@ static void parse_format(const char *word, struct path_options *options) {
         options->format = (int)format;
     else if (strcmp(word, "folded") == 0)
         options->format = PATH_FOLDED;
+    else if (strcmp(word, "chrome") == 0)
+        options->format = PATH_CHROME;
     else if (strcmp(word, "html") == 0)
         options->format = PATH_HTML;
     else
-        usage_error("--format %s: give table, json, csv, folded or html", word);
+        usage_error("--format %s: give table, json, csv, folded, chrome or html", word);
+}
+
+/* Of "p99" 0.99; of "mean" all tasks, of "max" the slowest one. */
+static double parse_of(const char *word) {
+    if (strcmp(word, "mean") == 0)
+        return 0;
+    if (strcmp(word, "max") == 0)
+        return 1;
+    char *end;
+    double percentile = word[0] == 'p' ? strtod(word + 1, &end) : NAN;
+    if (!(percentile > 0 && percentile < 100) || *end)
+        usage_error("--of %s: give mean, max, or a percentile such as p99", word);
+    return percentile / 100;
+}
+
+static int n_questions(const struct path_options *options) {
+    return (options->best > 0) + (options->chain > 0) + (options->curve != NULL) +
+           !isnan(options->of);
 }
 
 static void check(const struct path_options *options) {
     bool is_changed = options->asked.changes.count > 0 || options->asked.cores > 0;
     bool is_asked = options->best > 0 || options->chain > 0;
-    if ((options->best > 0) + (options->chain > 0) + (options->curve != NULL) > 1)
-        usage_error("--best, --chain and --curve are one question each: give one of them");
+    if (n_questions(options) > 1)
+        usage_error("--best, --chain, --curve and --of are one question each: give one of them");
     if (is_changed && !is_asked)
         usage_error("--scale, --set and --cores change what --best and --chain start from: `persik "
                     "what-if` says what they do to the time");
     if (isfinite(options->to) && options->chain == 0)
         usage_error("--to is of --chain: give both");
-    if (options->format > (int)FORMAT_CSV && (is_asked || options->curve))
-        usage_error("--format folded and html are of the path: give table, json or csv");
+    if (options->format > (int)FORMAT_CSV && n_questions(options) > 0)
+        usage_error("--format folded, chrome and html are of the path: give table, json or csv");
 }
 
 static error_t parse_path(int key, char *argument, struct argp_state *state) {
     struct path_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct path_options){.format = FORMAT_TABLE, .to = NAN};
+        *options = (struct path_options){.format = FORMAT_TABLE, .to = NAN, .of = NAN};
         state->child_inputs[0] = &options->common;
         state->child_inputs[2] = &options->asked;
         return 0;
@@ -97,6 +128,9 @@ static error_t parse_path(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_TO:
         options->to = option_number("--to", argument, 0, 1);
+        return 0;
+    case KEY_OF:
+        options->of = parse_of(argument);
         return 0;
     case KEY_FORMAT:
         parse_format(argument, options);
@@ -131,8 +165,10 @@ static const struct argp path_argp = {
            "  persik critical-path --chain 3\n"
            "  persik critical-path --chain 3 --to 0.1 --scale parse=0.5\n"
            "  persik critical-path --curve parse\n"
+           "  persik critical-path --of p99\n"
            "  persik critical-path --format csv | sort -t, -k2 -g\n"
            "  persik critical-path --format folded | flamegraph.pl > path.svg\n"
+           "  persik critical-path --format chrome > path.json\n"
            "  persik critical-path --format html > path.html\n",
     .children = children,
 };
@@ -172,11 +208,52 @@ static void print_json(const struct critical_path *path, const struct dependenci
     table_print_json(json, stdout);
 }
 
-static void print_csv(const struct critical_path *path, const struct dependencies *all) {
-    path_checks_print(&path->checks, all, stderr);
-    struct table *table = path_table(path, SIZE_MAX);
+static void print_csv_table(struct table *table) {
     table_print_csv(table, stdout);
     table_free(table);
+}
+
+static void print_csv(const struct critical_path *path, const struct dependencies *all) {
+    path_checks_print(&path->checks, all, stderr);
+    print_csv_table(path_table(path, SIZE_MAX));
+}
+
+/* ---- tasks ---- */
+
+static void print_tasks_for_people(const struct task_path *tasks) {
+    task_path_print(tasks, stdout);
+    print_table(task_table(tasks, SHOWN_ROWS));
+    if (tasks->n_rows > SHOWN_ROWS)
+        printf("... and %zu more: --format csv\n", tasks->n_rows - SHOWN_ROWS);
+    print_table(task_object_table(tasks, SHOWN_ROWS));
+}
+
+static void print_tasks_as_json(const struct task_path *tasks, json_t *checks) {
+    json_t *json = json_pack("{s:o, s:o, s:o, s:o}", "checks", checks, "tasks",
+                             task_path_json(tasks), "path", take_json(task_table(tasks, SIZE_MAX)),
+                             "objects", take_json(task_object_table(tasks, SIZE_MAX)));
+    table_print_json(json, stdout);
+}
+
+static int print_tasks(const struct path_options *options, const struct critical_path *path,
+                       const struct dependencies *all, struct error *error) {
+    struct task_path *tasks = critical_path_of_tasks(all, options->of, error);
+    if (!tasks)
+        return -1;
+    if (options->format == FORMAT_JSON) {
+        print_tasks_as_json(tasks, path_checks_json(&path->checks, all));
+    } else {
+        bool for_people = options->format == FORMAT_TABLE;
+        path_checks_print(&path->checks, all, for_people ? stdout : stderr);
+        if (for_people) {
+            print_tasks_for_people(tasks);
+        } else {
+            task_path_print(tasks, stderr);
+            print_csv_table(task_table(tasks, SIZE_MAX));
+        }
+    }
+    task_path_free(tasks);
+    return 0;
 }
 
 /* ---- gains ---- */
@@ -261,6 +338,10 @@ static void print_path(const struct path_options *options, const struct critical
         path_checks_print(&path->checks, all, stderr);
         print_folded(all);
         return;
+    case PATH_CHROME:
+        path_checks_print(&path->checks, all, stderr);
+        chrome_path_print(all, stdout);
+        return;
     case PATH_HTML:
         html_path_print(stdout, path, all);
         return;
@@ -275,7 +356,9 @@ static int answer(const struct path_options *options, struct dependencies *all,
     int status = path ? 0 : -1;
     if (path) {
         path_checks_warn(all);
-        if (options->curve || options->best > 0 || options->chain > 0)
+        if (!isnan(options->of))
+            status = print_tasks(options, path, all, error);
+        else if (n_questions(options) > 0)
             status = print_gains(options, path, all, error);
         else
             print_path(options, path, all);

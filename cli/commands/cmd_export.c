@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/prediction/configuration.h"
 #include "cli/prediction/prediction.h"
+#include "cli/recording/steps.h"
 #include "cli/recording/workspace.h"
 #include "cli/report/chrome.h"
 #include "cli/report/chrome_simulated.h"
@@ -140,14 +141,28 @@ static const struct argp export_argp = {
 
 /* ---- the trace ---- */
 
+static bool has_path(const struct dependencies *all) {
+    return all && all->n_steps > 0;
+}
+
+/* With the critical path as a group of tracks. */
 static int export_chrome(struct export_options *options, struct error *error) {
+    struct error without;
+    struct steps steps;
+    if (steps_open(options->common.directory, &steps, &without) != 0)
+        steps = (struct steps){0};
     struct trace *trace = workspace_load_trace(options->common.directory, error);
-    if (!trace)
-        return -1;
-    modelgen_name_calls(trace);
-    chrome_write(trace, options->span, stdout);
-    trace_free(trace);
-    return 0;
+    if (trace) {
+        if (!steps.all)
+            log_warning("%s; the critical path is not shown", without.text);
+        modelgen_name_calls(trace);
+        chrome_write(trace, has_path(steps.all) ? steps.all : NULL, options->span, stdout);
+        fflush(stdout); /* what is kept for the next time need not be waited for */
+        trace_free(trace);
+    }
+    if (steps.all)
+        steps_close(options->common.directory, &steps);
+    return trace ? 0 : -1;
 }
 
 static void print_record(const struct trace *trace, const struct trace_thread *thread,

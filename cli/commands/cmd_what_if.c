@@ -133,8 +133,35 @@ static struct table *answer_table(const struct answers *answers) {
     return table;
 }
 
+static void print_several(const struct what_if_options *options) {
+    for (size_t i = 0; i < options->asked.changes.count; i++)
+        if (options->scales[i].n_objects > 1)
+            printf("%s: %zu are called so, and all of them are meant\n",
+                   options->asked.changes.items[i].text, options->scales[i].n_objects);
+}
+
+/* What lies between two calls may be of the changed function, or not. */
+static void print_shares(const struct what_if *predicted, const struct dependencies *all) {
+    char least[QUANTITY_BYTES], most[QUANTITY_BYTES];
+    if (!are_parted(predicted->least_ns, predicted->as_recorded_ns) &&
+        !are_parted(predicted->most_ns, predicted->as_recorded_ns))
+        return;
+    quantity_show(predicted->least_ns, UNIT_TIME, least);
+    quantity_show(predicted->most_ns, UNIT_TIME, most);
+    if (all->sampled)
+        printf(
+            "how much of what is computed between two calls is the function's, its samples leave "
+            "open: %s to %s as recorded\n",
+            least, most);
+    else
+        printf("what is computed before a function's first call may be its caller's: if all is, %s "
+               "as recorded; `persik profile` samples, which tells\n",
+               least);
+}
+
 /* What the figures alone do not say. */
-static void print_comments(const struct answers *answers) {
+static void print_comments(const struct what_if_options *options, const struct answers *answers,
+                           const struct dependencies *all) {
     const struct what_if *predicted = &answers->predicted;
     if (!isfinite(predicted->rescheduled_ns)) {
         puts("\nthe steps are those of an older persik, which do not say what threads do to locks: "
@@ -143,15 +170,11 @@ static void print_comments(const struct answers *answers) {
     }
     printf("\n%llu of %llu locks, permits and items were taken by another thread than in the run\n",
            (unsigned long long)predicted->reordered, (unsigned long long)predicted->taken);
+    print_several(options);
     if (predicted->forced > 0)
         printf("%llu waits had no end in the other order and were ended: the answer is uncertain\n",
                (unsigned long long)predicted->forced);
-    if (are_parted(predicted->surely_ns, predicted->as_recorded_ns)) {
-        char text[QUANTITY_BYTES];
-        printf("what is computed before a function's first call may be its caller's: if all is, %s "
-               "as recorded\n",
-               quantity_show(predicted->surely_ns, UNIT_TIME, text));
-    }
+    print_shares(predicted, all);
     if (answers->model.why)
         printf("the model says nothing of it: %s\n", answers->model.why);
     if (are_parted(predicted->as_recorded_ns, predicted->rescheduled_ns))
@@ -177,7 +200,7 @@ static void print_answer(const struct what_if_options *options, const struct ans
             putchar('\n');
         table_print(table, options->format, stdout);
         if (for_people)
-            print_comments(answers);
+            print_comments(options, answers, all);
     }
     table_free(table);
 }

@@ -43,7 +43,8 @@ static bool make(struct made *made, const struct candidate *candidate, double fa
     }
     bool is_limit = isfinite(candidate->limit);
     double value = is_limit ? limit_at(made, candidate, factor) : factor;
-    made->scales[made->n++] = (struct scale){candidate->of, candidate->name, value, 0};
+    made->scales[made->n++] =
+        (struct scale){.of = candidate->of, .name = candidate->name, .factor = value};
     return !is_limit || value != candidate->limit;
 }
 

@@ -11,7 +11,8 @@ double path_half_width(const struct path_checks *checks, const struct what_if *p
     double modelled_ns = model ? model->run_ns / model->unchanged_ns * checks->traced_ns : NAN;
     if (isfinite(modelled_ns))
         differs_ns = fmax(differs_ns, fabs(modelled_ns - answer_ns));
-    double callers_ns =
-        isfinite(predicted->surely_ns) ? fabs(predicted->surely_ns - predicted->as_recorded_ns) : 0;
+    double callers_ns = fmax(fabs(predicted->least_ns - predicted->as_recorded_ns),
+                             fabs(predicted->most_ns - predicted->as_recorded_ns));
+    callers_ns = isfinite(callers_ns) ? callers_ns : 0;
     return fmax(own_ns + differs_ns / 2 + callers_ns, PATH_PARTED * answer_ns);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/recording/workspace.h"
 #include "formats/facts.h"
+#include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/modelgen.h"
 
@@ -56,8 +57,21 @@ static bool is_outdated(const char *directory, const struct dependencies *all) {
     return all->version < DEPENDENCIES_VERSION && workspace_has(directory, WORKSPACE_TRACE);
 }
 
-int steps_open(const char *directory, struct steps *steps, struct error *error) {
-    *steps = (struct steps){0};
+/* Those that cannot be read leave open what lies between calls, no more. */
+static void load_samples(const char *directory, struct steps *steps) {
+    struct error error;
+    if (!workspace_has(directory, WORKSPACE_SAMPLE))
+        return;
+    char *path = workspace_path(directory, WORKSPACE_SAMPLE);
+    steps->sampled = sample_load(path, &error);
+    free(path);
+    if (!steps->sampled)
+        log_warning("%s; what lies between two calls is not shared out among functions",
+                    error.text);
+    steps->all->sampled = steps->sampled;
+}
+
+static int open_steps(const char *directory, struct steps *steps, struct error *error) {
     if (!workspace_has(directory, WORKSPACE_STEPS))
         return make(directory, steps, error);
     char *path = workspace_path(directory, WORKSPACE_STEPS);
@@ -71,6 +85,14 @@ int steps_open(const char *directory, struct steps *steps, struct error *error) 
     return status == 0 ? make(directory, steps, error) : status;
 }
 
+int steps_open(const char *directory, struct steps *steps, struct error *error) {
+    *steps = (struct steps){0};
+    if (open_steps(directory, steps, error) != 0)
+        return -1;
+    load_samples(directory, steps);
+    return 0;
+}
+
 void steps_close(const char *directory, struct steps *steps) {
     struct error error;
     char *path = workspace_path(directory, WORKSPACE_STEPS);
@@ -78,5 +100,6 @@ void steps_close(const char *directory, struct steps *steps) {
         log_warning("%s; the next answer takes as long as this one", error.text);
     free(path);
     dependencies_free(steps->all);
-    steps->all = NULL;
+    sample_free(steps->sampled);
+    *steps = (struct steps){0};
 }

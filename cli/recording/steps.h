@@ -10,6 +10,7 @@
 
 struct steps {
     struct dependencies *all;
+    struct sample *sampled; /* all->sampled; NULL: none */
     bool is_new; /* they are not kept yet */
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "cli/report/chrome_path.h"
 #include "cli/report/chrome_run.h"
 #include "cli/report/site_name.h"
 
@@ -15,6 +16,7 @@ struct texts {
     } objects;
     struct map object_index;               /* by object_key() */
     char **functions, **places, **callers; /* one per context */
+    const struct dependencies *path;       /* NULL: it is not shown */
 };
 
 /* ---- texts ---- */
@@ -112,9 +114,19 @@ static void write_calls(const void *context, const struct trace_thread *thread,
     }
 }
 
-void chrome_write(const struct trace *trace, struct trace_span span, FILE *out) {
+static void write_path(const void *context, struct trace_span span, FILE *out) {
+    const struct texts *texts = context;
+    chrome_path_write(texts->path, span, out);
+}
+
+void chrome_write(const struct trace *trace, const struct dependencies *path,
+                  struct trace_span span, FILE *out) {
     struct texts texts = texts_of(trace);
-    const struct chrome_run run = {.trace = trace, .calls = write_calls, .context = &texts};
+    texts.path = path;
+    const struct chrome_run run = {.trace = trace,
+                                   .calls = write_calls,
+                                   .context = &texts,
+                                   .groups = path ? write_path : NULL};
     chrome_write_run(&run, span, out);
     texts_free(&texts, trace->n_contexts);
 }

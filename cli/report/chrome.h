@@ -6,12 +6,15 @@
 
 #include <stdio.h>
 
+#include "formats/dependencies.h"
 #include "formats/trace.h"
 
 /* Of the whole trace. */
 #define CHROME_ALL ((struct trace_span){0, UINT64_MAX})
 
-/* Calls that took no time are left out, and so is what ended before or began after `span`. */
-void chrome_write(const struct trace *trace, struct trace_span span, FILE *out);
+/* Calls that took no time are left out, and so is what ended before or began after `span`. `path`:
+ * its critical path is shown beside them; NULL: none. */
+void chrome_write(const struct trace *trace, const struct dependencies *path,
+                  struct trace_span span, FILE *out);
 
 #endif

@@ -26,7 +26,7 @@ char *chrome_quote_own(char *text) {
 
 /* ---- events; times in microseconds ---- */
 
-static void write_name(FILE *out, const char *kind, int group, int track, const char *name) {
+void chrome_name(FILE *out, const char *kind, int group, int track, const char *name) {
     char *literal = chrome_quote(name);
     fprintf(out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%s}},\n",
             kind, group, track, literal);
@@ -51,21 +51,35 @@ void chrome_end(FILE *out) {
     fputs("}},\n", out);
 }
 
-/* `phase`: 's' where the arrow starts, 'f' where it ends, on what is on that core then. */
-static void write_arrow_end(FILE *out, char phase, unsigned arrow, uint32_t cpu, uint64_t time_ns) {
+void chrome_open(FILE *out) {
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
+}
+
+void chrome_close(FILE *out, int group, const char *name) {
+    char *literal = chrome_quote(name);
+    fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":%s}}\n]}\n",
+            group, literal);
+    free(literal);
+}
+
+/* `phase`: 's' where the arrow starts, 'f' where it ends, on what is on that track then. */
+static void write_arrow_end(FILE *out, const struct chrome_arrow_kind *kind, char phase,
+                            unsigned number, uint32_t track, uint64_t time_ns) {
     fprintf(out,
-            "{\"ph\":\"%c\",\"bp\":\"e\",\"cat\":\"wake-up\",\"name\":\"wakes\",\"id\":%u,"
+            "{\"ph\":\"%c\",\"bp\":\"e\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%u,"
             "\"pid\":%d,\"tid\":%u,",
-            phase, arrow, CHROME_CORES, cpu);
+            phase, kind->category, kind->name, number, kind->group, track);
     write_time(out, "ts", time_ns);
     fputs("},\n", out);
 }
 
-static void write_arrow_between(FILE *out, unsigned arrow, uint32_t from, uint64_t from_ns,
-                                uint32_t to, uint64_t to_ns) {
-    write_arrow_end(out, 's', arrow, from, from_ns);
-    write_arrow_end(out, 'f', arrow, to, to_ns);
+void chrome_arrow(FILE *out, const struct chrome_arrow_kind *kind, unsigned number, uint32_t from,
+                  uint64_t from_ns, uint32_t to, uint64_t to_ns) {
+    write_arrow_end(out, kind, 's', number, from, from_ns);
+    write_arrow_end(out, kind, 'f', number, to, to_ns);
 }
+
+static const struct chrome_arrow_kind wake_up = {CHROME_CORES, "wake-up", "wakes"};
 
 struct writer {
     const struct chrome_run *run;
@@ -106,8 +120,8 @@ static void write_arrow(struct writer *writer, const struct trace_slice *slice) 
     if (!from || !chrome_is_inside(writer->span, from->on_ns, from->off_ns))
         return;
     writer->arrows++;
-    write_arrow_between(writer->out, writer->arrows, from->cpu, slice->wake_ns, slice->cpu,
-                        slice->on_ns);
+    chrome_arrow(writer->out, &wake_up, writer->arrows, from->cpu, slice->wake_ns, slice->cpu,
+                 slice->on_ns);
 }
 
 static void write_slice_arguments(const struct writer *writer, const struct trace_slice *slice) {
@@ -149,7 +163,7 @@ static void write_core_names(const struct trace *trace, FILE *out) {
                 continue;
             map_put(&named, cpu, 1);
             char *name = memory_format("core %u", cpu);
-            write_name(out, "thread_name", CHROME_CORES, (int)cpu, name);
+            chrome_name(out, "thread_name", CHROME_CORES, (int)cpu, name);
             free(name);
         }
     map_free(&named);
@@ -158,19 +172,18 @@ static void write_core_names(const struct trace *trace, FILE *out) {
 void chrome_write_run(const struct chrome_run *run, struct trace_span span, FILE *out) {
     const struct trace *trace = run->trace;
     struct writer writer = {.run = run, .span = span, .out = out};
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
-    write_name(out, "process_name", CHROME_CORES, 0, "cores");
+    chrome_open(out);
+    chrome_name(out, "process_name", CHROME_CORES, 0, "cores");
     write_core_names(trace, out);
     for (size_t i = 0; i < trace->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[i];
         char *label = thread_label(thread);
-        write_name(out, "thread_name", CHROME_THREADS, thread->index, label);
+        chrome_name(out, "thread_name", CHROME_THREADS, thread->index, label);
         free(label);
         run->calls(run->context, thread, span, out);
         write_slices(&writer, thread);
     }
-    char *program = chrome_quote(trace->meta.n_args ? trace->meta.args[0] : "program");
-    fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":%s}}\n]}\n",
-            CHROME_THREADS, program);
-    free(program);
+    if (run->groups)
+        run->groups(run->context, span, out);
+    chrome_close(out, CHROME_THREADS, trace->meta.n_args ? trace->meta.args[0] : "program");
 }

@@ -8,7 +8,7 @@
 #include "formats/trace.h"
 
 /* Groups of tracks. */
-enum { CHROME_THREADS = 1, CHROME_CORES = 2 };
+enum { CHROME_THREADS = 1, CHROME_CORES = 2, CHROME_PATH = 3 };
 
 struct chrome_run {
     const struct trace *trace; /* its threads and their times on cores */
@@ -16,6 +16,8 @@ struct chrome_run {
     void (*calls)(const void *context, const struct trace_thread *thread, struct trace_span span,
                   FILE *out);
     const void *context;
+    /* Writes further groups of tracks; NULL: there are none. */
+    void (*groups)(const void *context, struct trace_span span, FILE *out);
 };
 
 void chrome_write_run(const struct chrome_run *run, struct trace_span span, FILE *out);
@@ -31,5 +33,23 @@ char *chrome_quote_own(char *text);
 void chrome_begin(FILE *out, int group, int track, const char *literal, uint64_t start_ns,
                   uint64_t duration_ns);
 void chrome_end(FILE *out);
+
+/* ---- documents of one's own ---- */
+
+/* Before the first event, and behind the last one: a last one that names the group. */
+void chrome_open(FILE *out);
+void chrome_close(FILE *out, int group, const char *name);
+
+/* Names a track ("thread_name"), or a group of them ("process_name"). */
+void chrome_name(FILE *out, const char *kind, int group, int track, const char *name);
+
+struct chrome_arrow_kind {
+    int group;
+    const char *category, *name;
+};
+
+/* From a moment of a track to one of another; each of a kind has a number of its own. */
+void chrome_arrow(FILE *out, const struct chrome_arrow_kind *kind, unsigned number, uint32_t from,
+                  uint64_t from_ns, uint32_t to, uint64_t to_ns);
 
 #endif

@@ -33,8 +33,9 @@ static const struct table_column path_columns[] = {
 };
 
 static const struct table_column object_columns[] = {
-    {"hand_overs", "hand-overs"}, {"held_share", "held"},      {"waited_ns", "waited for"},
-    {"slack_ns", "slack"},        {"object", "lock or queue"},
+    {"hand_overs", "hand-overs"}, {"held_share", "held"}, {"waited_ns", "waited for"},
+    {"slack_ns", "slack"},        {"limit", "limit"},     {"closed", "reached"},
+    {"object", "lock or queue"},
 };
 
 static const struct table_column thread_columns[] = {
@@ -66,7 +67,7 @@ struct table *path_table(const struct critical_path *path, size_t most) {
 }
 
 static bool matters(const struct path_object *object) {
-    return object->handed > 0 || object->held_ns > 0 || object->waited_ns > 0;
+    return object->handed > 0 || object->closed > 0 || object->held_ns > 0 || object->waited_ns > 0;
 }
 
 static int compare_objects(const void *left, const void *right) {
@@ -79,6 +80,7 @@ static int compare_objects(const void *left, const void *right) {
 
 struct table *path_object_table(const struct critical_path *path, size_t most) {
     struct table *table = table_new(object_columns, N_COLUMNS(object_columns));
+    TABLE_SPARE(table, "slack_ns", "waited_ns");
     const struct path_object **objects =
         memory_alloc(path->n_objects, sizeof(struct path_object *));
     size_t n = 0;
@@ -92,6 +94,8 @@ struct table *path_object_table(const struct critical_path *path, size_t most) {
         table_add_number(table, objects[o]->held_ns / path->checks.traced_ns, UNIT_SHARE);
         table_add_number(table, objects[o]->waited_ns, UNIT_TIME);
         table_add_number(table, objects[o]->slack_ns, UNIT_TIME);
+        table_add_number(table, objects[o]->limit, UNIT_NONE);
+        table_add_integer(table, (long)objects[o]->closed);
         table_add_text(table, objects[o]->name);
     }
     free(objects);

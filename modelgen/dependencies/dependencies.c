@@ -111,6 +111,13 @@ static enum step_kind kind_of_state(enum thread_state state) {
                                    : STEP_UNEXPLAINED;
 }
 
+/* The thread is back from the call that it is in. */
+static void finish_call(struct run_state *run, uint32_t thread, uint64_t now_ns) {
+    pool_steps_add(run, thread, true, now_ns);
+    task_moments_reach(&run->tasks, thread, run->threads[thread].at.record,
+                       step_log_last(&run->log, thread));
+}
+
 /* What lay before the call. */
 static void make_call(struct run_state *run, uint32_t thread, uint64_t now_ns) {
     struct thread_run *is = &run->threads[thread];
@@ -129,7 +136,7 @@ static void make_call(struct run_state *run, uint32_t thread, uint64_t now_ns) {
     call_effects_give(run, thread, record, is->object, ended);
     pool_steps_add(run, thread, false, now_ns);
     if (is_done)
-        pool_steps_add(run, thread, true, now_ns);
+        finish_call(run, thread, now_ns);
 }
 
 /* Is it certain that the thread waited in the call until now? */
@@ -152,7 +159,7 @@ static void return_from_call(struct run_state *run, uint32_t thread, uint64_t no
     step.limit = limit.step == step.cause ? DEPENDENCIES_NONE : limit.step;
     step.limit_kind = (uint8_t)(step.limit == DEPENDENCIES_NONE ? LINK_NONE : limit.link);
     step_log_end(&run->log, step, now_ns);
-    pool_steps_add(run, thread, true, now_ns);
+    finish_call(run, thread, now_ns);
 }
 
 /* ---- the run ---- */
@@ -207,8 +214,11 @@ static void run_through(struct run_state *run) {
 }
 
 static struct run_state start(const struct trace *trace, const struct token_uses *uses) {
-    struct run_state run = {
-        .trace = trace, .uses = uses, .devices = device_waits_of(trace), .sender = NO_GIVER};
+    struct run_state run = {.trace = trace,
+                            .uses = uses,
+                            .devices = device_waits_of(trace),
+                            .tasks = task_moments_of(trace),
+                            .sender = NO_GIVER};
     for (size_t p = 0; uses && p < uses->pools.count; p++)
         sync_states_pool(&run.sync, &uses->pools.items[p]);
     run.threads = memory_alloc(trace->n_threads, sizeof *run.threads);
@@ -241,6 +251,7 @@ struct dependencies *dependencies_of_trace(const struct trace *trace, const stru
                                  .n_threads = run.log.threads.count,
                                  .threads = run.log.threads.items};
     names_fill(all, trace, facts, &run.sync);
+    task_moments_finish(&run.tasks, all);
     sync_states_free(&run.sync);
     device_waits_free(&run.devices);
     free(run.log.last);

@@ -7,6 +7,7 @@
  *   wait_cause       what ended a wait
  *   token_uses       what is known of waits for conditions
  *   pool_steps       these as steps
+ *   task_moments     which calls begin and end requests and marked tasks
  *   step_log         the steps */
 #ifndef PERSIK_MODELGEN_DEPENDENCIES_DEPENDENCIES_H
 #define PERSIK_MODELGEN_DEPENDENCIES_DEPENDENCIES_H

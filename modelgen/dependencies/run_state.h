@@ -5,6 +5,7 @@
 #include "modelgen/dependencies/device_waits.h"
 #include "modelgen/dependencies/step_log.h"
 #include "modelgen/dependencies/sync_state.h"
+#include "modelgen/dependencies/task_moments.h"
 #include "modelgen/dependencies/thread_moments.h"
 #include "modelgen/dependencies/token_uses.h"
 
@@ -28,6 +29,7 @@ struct run_state {
     struct sync_states sync;
     const struct token_uses *uses; /* its pools are the first objects; NULL: none is known */
     struct device_waits devices;
+    struct task_moments tasks;
     struct thread_run *threads; /* one for each of the trace's */
     struct giver *cores;        /* per core: who left it last */
     size_t n_cores;

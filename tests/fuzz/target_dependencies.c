@@ -11,8 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct error error = {0};
     struct dependencies *all = dependencies_load(fuzz_file(data, size), &error);
     fuzz_done(all != NULL);
-    if (all)
+    if (all) {
         critical_path_free(critical_path_find(all, &error));
+        task_path_free(critical_path_of_tasks(all, 0.99, &error));
+    }
     dependencies_free(all);
     return 0;
 }

@@ -81,7 +81,7 @@ static json_t *exported(const struct trace *trace, struct trace_span span) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    chrome_write(trace, span, out);
+    chrome_write(trace, NULL, span, out);
     fclose(out);
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);

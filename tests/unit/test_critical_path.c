@@ -240,8 +240,8 @@ static void what_is_saved_is_loaded(void **state) {
 static void who_wakes_nobody_does_not_pay_for_it(void **state) {
     (void)state;
     struct dependencies *all = some_wakings();
-    struct scale unchanged = {SCALE_COMPUTING, "work", 1, 0},
-                 gone = {SCALE_COMPUTING, "work", 0, 0};
+    struct scale unchanged = {.of = SCALE_COMPUTING, .name = "work", .factor = 1},
+                 gone = {.of = SCALE_COMPUTING, .name = "work", .factor = 0};
     double traced_ns = (double)all->run_ns;
     double unchanged_ns = critical_path_predict(all, &unchanged, 1, 0).rescheduled_ns;
     double changed_ns = critical_path_predict(all, &gone, 1, 0).rescheduled_ns;
@@ -309,7 +309,7 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 5");
+    assert_refused("format version 6");
     dependencies_free(all);
 }
 

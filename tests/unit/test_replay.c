@@ -315,9 +315,9 @@ static void what_may_be_a_callers_is_told_apart(void **state) {
     struct scale scale = {.of = SCALE_COMPUTING, .name = "slow", .factor = 0.5};
     struct what_if predicted = critical_path_predict(all, &scale, 1, 0);
     assert_true(predicted.as_recorded_ns == 100);
-    assert_true(predicted.surely_ns == 150);
+    assert_true(predicted.least_ns == 150);
     scale.name = "main";
-    assert_true(critical_path_predict(all, &scale, 1, 0).surely_ns == 100);
+    assert_true(critical_path_predict(all, &scale, 1, 0).least_ns == 100);
     dependencies_free(all);
 }
 
