@@ -9,8 +9,9 @@
 
 struct thread_ends {
     double created; /* threads that others made anew again and again; 0: there are none */
-    double end_ns;  /* CPU time behind the recorded end of each, on average; 0: little, or not known */
-    double share;   /* of the run's CPU time, in all: to create them, and behind their ends */
+    double
+        end_ns; /* CPU time behind the recorded end of each, on average; 0: little, or not known */
+    double share; /* of the run's CPU time, in all: to create them, and behind their ends */
 };
 
 /* Of the run as it was recorded. */

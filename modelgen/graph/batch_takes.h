@@ -6,7 +6,8 @@
 #include "modelgen/graph/peg_input.h"
 
 /* Notes in the evidence of each pool how many items its threads took at once, on average, of the
- * queue of which they took the most items at once, where that cannot be one. `n_objects` of the model. */
+ * queue of which they took the most items at once, where that cannot be one. `n_objects` of the
+ * model. */
 void batch_takes_note(const struct peg_input *input, size_t n_objects);
 
 #endif

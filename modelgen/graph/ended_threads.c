@@ -18,7 +18,9 @@ static void add_step(int pool, int end, double end_ns, struct model *model) {
         (struct dist){.kind = DIST_CONSTANT, .mean = end_ns};
 }
 
-static bool is_made(const struct thread_pool *pool) { return pool->creator >= 0 && !pool->team; }
+static bool is_made(const struct thread_pool *pool) {
+    return pool->creator >= 0 && !pool->team;
+}
 
 /* More of them at a time find no stacks that the C library has kept, and wait for each other in the
  * kernel. */
