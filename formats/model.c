@@ -166,6 +166,7 @@ static void free_pool(struct pool *pool) {
     free(pool->tree);
     free(pool->uncounted);
     free(pool->capped);
+    free(pool->remade);
     free(pool->refill);
 }
 

@@ -424,7 +424,9 @@ struct pool {
     char *rule;               /* ... and one line on it for predict */
     char *uncounted;          /* why its size need not be the thread count of the run; NULL */
     char *capped;             /* why it may never have more threads than there are cores; NULL */
-    char *one_thread;         /* why one thread goes another way than the recorded ones; NULL */
+    char *remade;     /* how much making its threads anew again and again costs; NULL: little. What
+                       * more of them at a time cost is not known */
+    char *one_thread; /* why one thread goes another way than the recorded ones; NULL */
     char *tree; /* where its threads make each other, each for a part of its own work; NULL: they do
                  * not */
     double given_ns; /* with an unknown rule: its threads go on for so long, whatever they do in it;

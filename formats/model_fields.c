@@ -233,6 +233,7 @@ static const struct field pool_fields[] = {
     TEXT(pool, tree),
     TEXT(pool, uncounted),
     TEXT(pool, capped),
+    TEXT(pool, remade),
     NUMBER(pool, given_ns, 0),
     NUMBER(pool, displaces_per_ns, 0),
     NUMBER(pool, cold_cpu_ns, 0),

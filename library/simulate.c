@@ -117,6 +117,11 @@ static int tell_refusal(enum sim_refusal refusal, const struct model *model,
                          "%s: whether it can have more threads than there are cores is not known "
                          "(%s)",
                          pool->name, pool->capped);
+    case SIM_REFUSAL_REMADE:
+        return error_set(error,
+                         "%s: %s: what more of them at a time cost is not known: record with as "
+                         "many",
+                         pool->name, pool->remade);
     case SIM_REFUSAL_ONE_THREAD:
         return error_set(error,
                          "%s: with one thread the program goes another way, which was not "

@@ -11,12 +11,14 @@
 #include "modelgen/calibrate/interrupt_costs.h"
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/calibrate/scheduler_costs.h"
+#include "modelgen/calibrate/thread_ends.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/critical_sections.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
+#include "modelgen/graph/ended_threads.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
@@ -335,6 +337,16 @@ static void run_graph(struct build *build) {
                               .puts_in_order = build->doubts->is_in_order,
                               .max_nodes = build->max_nodes};
     peg_build(&input, build->model);
+}
+
+static void run_thread_ends(struct build *build) {
+    struct thread_ends found = thread_ends_find(build->recorded);
+    if (found.share > 0)
+        decision("thread_ends", "the run", found.end_ns > 0 ? "cost" : "little",
+                 "%.0f threads were created; %.0f ns behind the recorded end of each; %.3f of the "
+                 "CPU time to create and to end them",
+                 found.created, found.end_ns, found.share);
+    ended_threads_write(&build->pools, &found, build->model);
 }
 
 static void run_token_returns(struct build *build) {

@@ -122,11 +122,12 @@ enum sim_refusal {
     SIM_REFUSAL_GIVEN_TIME,   /* the pool's threads go on for given_ns, whatever they do in it */
     SIM_REFUSAL_UNKNOWN_RULE, /* of the pool's partition */
     SIM_REFUSAL_CAPPED,       /* pool->capped: it may have no more threads than there are cores */
+    SIM_REFUSAL_REMADE,       /* pool->remade: more of its threads at a time cost more to make */
     SIM_REFUSAL_ONE_THREAD,   /* pool->one_thread: that one goes another way than was recorded */
 };
 
 /* Of `pool_threads` on `cores` where `own_threads` were recorded; both one per pool, resolved. The
- * last four are said `*of` a pool. */
+ * last five are said `*of` a pool. */
 enum sim_refusal sim_refusal_of(const struct model *model, const int *own_threads,
                                 const int *pool_threads, int cores, const struct pool **of);
 

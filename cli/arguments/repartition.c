@@ -49,6 +49,8 @@ int repartitions_apply(const struct repartitions *list, struct model *model, str
         model->pools[pool].uncounted = NULL;
         free(model->pools[pool].capped);
         model->pools[pool].capped = NULL;
+        free(model->pools[pool].remade);
+        model->pools[pool].remade = NULL;
         free(model->pools[pool].one_thread); /* the user knows what it does */
         model->pools[pool].one_thread = NULL;
         model->pools[pool].given_ns = 0;

@@ -272,6 +272,8 @@ static void explain_pool(const struct model *model, const struct decision_log *d
         printf("threads     may be others than --threads counts: %s\n", pool->uncounted);
     if (pool->capped && *pool->capped)
         printf("cores       may be the most that it has threads: %s\n", pool->capped);
+    if (pool->remade && *pool->remade)
+        printf("threads     cost much to make: %s\n", pool->remade);
     if (pool->one_thread && *pool->one_thread)
         printf("one thread  goes another way: %s\n", pool->one_thread);
     print_decisions(decisions, (const char *const *)&pool->name, 1);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
+#include "modelgen/calibrate/thread_ends.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
@@ -45,9 +46,12 @@ static bool binds_threads(const struct trace *trace) {
     return false;
 }
 
-/* Before the probes' library was there and after: in the plain runs, too. */
+/* Before the probes' library was there and after: in the plain runs, too. But what threads take
+ * behind their ends is in the model. */
 static double outside_of_threads_ns(const struct trace *trace) {
-    return fmax((double)trace->meta.cpu_ns - thread_states_on_core(trace), 0);
+    struct thread_ends ends = thread_ends_find(trace);
+    double behind_ns = ends.created * ends.end_ns;
+    return fmax((double)trace->meta.cpu_ns - thread_states_on_core(trace) - behind_ns, 0);
 }
 
 /* On one core it may be another program. */

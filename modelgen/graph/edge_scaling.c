@@ -368,7 +368,8 @@ static bool goes_round(const struct peg_builder *builder, const struct peg_edge 
 }
 
 /* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
- * are but one of several ways round the same loop, whose rounds are counted by the stays. */
+ * are but one of several ways round the same loop, by whatever answer, whose rounds are counted by
+ * the stays. */
 static bool is_inner_loop(const struct peg_builder *builder, const struct peg_edge *draft) {
     size_t index = 0, other = 0;
     const struct facts_loop *loop = common_loop(builder, draft, &index);
@@ -376,7 +377,7 @@ static bool is_inner_loop(const struct peg_builder *builder, const struct peg_ed
         return false;
     for (size_t e = 0; e < builder->edges.count; e++) {
         const struct peg_edge *edge = &builder->edges.items[e];
-        if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
+        if (edge == draft || edge->from != draft->from || edge->leaves)
             continue;
         if (common_loop(builder, edge, &other) && other == index && goes_round(builder, edge, loop))
             return false;

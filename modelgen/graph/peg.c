@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/probe_cost.h"
+#include "modelgen/graph/batch_takes.h"
 #include "modelgen/graph/branch_sequences.h"
 #include "modelgen/graph/disk_calls.h"
 #include "modelgen/graph/edge_scaling.h"
@@ -456,6 +457,7 @@ void peg_build(const struct peg_input *input, struct model *model) {
     complete_outcomes(&builder);
     write_nodes(&builder);
     self_scheduled_work_share_out(&builder);
+    batch_takes_note(input, model->n_objects);
     peg_builder_free(&builder);
     model_builder_remove_unreachable(model); /* where only ways led that were given up */
 }

@@ -1,6 +1,7 @@
 #include "modelgen/scaling/partition_rule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/path.h"
@@ -573,6 +574,24 @@ static bool decide_by_taker(const struct subject *subject) {
     return true;
 }
 
+/* True: its threads take several items at once, so that how many takes there are follows neither
+ * from the items nor from the threads: as many as recorded are shared out. How much one of them
+ * takes is not modelled, only what is done about it. */
+static bool decide_batched(const struct subject *subject) {
+    double batch = subject->evidence->batch;
+    if (batch == 0)
+        return false;
+    struct pool_graph graph = pool_graph_make(subject->model, subject->pool);
+    memset(graph.supplied, 0, graph.n * sizeof *graph.supplied);
+    struct error ignored;
+    apply_rule(&graph, PARTITION_SHARED, &ignored);
+    pool_graph_free(&graph);
+    set_rule(&subject->model->pools[subject->pool], PARTITION_SHARED, confidence_of(1),
+             memory_format("%s (%.3g items at once on average; as often as recorded)",
+                           rule_texts[PARTITION_SHARED], batch));
+    return true;
+}
+
 static enum partition rule_of(const struct contents *found) {
     return found->supply && found->share ? PARTITION_MIXED
            : found->supply               ? PARTITION_SHARED
@@ -626,7 +645,7 @@ static void decide(struct subject *subject) {
         decide_from_trace(subject, "source");
         return;
     }
-    if (!found.share && decide_by_taker(subject))
+    if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
     if (decide_open(subject, rule, commanded))

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "cli/arguments/repartition.h"
+#include "modelgen/graph/batch_takes.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/modelgen.h"
@@ -433,10 +434,10 @@ static void items_that_tell_threads_to_end_are_as_many_as_the_threads(void **sta
     model_free(model);
 }
 
-/* Main posts a semaphore for each of 40 rows, and elsewhere once more for each of two threads,
+/* Main posts a semaphore for each of so many rows, and elsewhere once more for each of two threads,
  * which ends by it. */
-static struct trace *semaphore_trace(void) {
-    enum { ITEMS = 40, THREADS = 2, SEMAPHORE = 0x3000, FIRST_POST = 10000 };
+static struct trace *semaphore_trace(int items) {
+    enum { THREADS = 2, SEMAPHORE = 0x3000, FIRST_POST = 10000 };
     struct trace *trace = builder_new(THREADS);
     int main_thread = builder_thread(trace, "main", -1);
     uint32_t create = builder_context(trace, "main", 900, "main", 900);
@@ -444,19 +445,19 @@ static struct trace *semaphore_trace(void) {
     uint32_t post = builder_context(trace, "main", 903, "main", 903);
     uint32_t dismiss = builder_context(trace, "main", 906, "main", 906);
     uint32_t wait = builder_context(trace, "worker", 100, "worker", 100);
-    uint64_t end = FIRST_POST + (ITEMS / THREADS + 1) * (uint64_t)ROW_NS;
+    uint64_t end = FIRST_POST + (uint64_t)(items / THREADS + 1) * ROW_NS;
     for (int t = 1; t <= THREADS; t++)
         builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
-    for (int i = 0; i < ITEMS + THREADS; i++)
+    for (int i = 0; i < items + THREADS; i++)
         builder_record(trace, main_thread, "sem_post", FIRST_POST + 1000 * (uint64_t)i, 0,
-                       SEMAPHORE, i < ITEMS ? post : dismiss, 0);
+                       SEMAPHORE, i < items ? post : dismiss, 0);
     for (int t = 1; t <= THREADS; t++) {
         int thread = builder_thread(trace, "worker", 0);
         uint64_t came = 10 * (uint64_t)t, got = FIRST_POST + 1000 * (uint64_t)(t - 1) + 50;
         builder_record(trace, thread, "sem_wait", came, got - came, SEMAPHORE, wait, 0);
         builder_slice(trace, thread, 0, came + 1);
         builder_slice(trace, thread, got, end);
-        for (int i = 1; i <= ITEMS / THREADS; i++)
+        for (int i = 1; i <= items / THREADS; i++)
             builder_record(trace, thread, "sem_wait", got + (uint64_t)i * ROW_NS, 0, SEMAPHORE,
                            wait, 0);
         builder_join(trace, main_thread, FIRST_POST + 50000 + (uint64_t)t, end - FIRST_POST - 50000,
@@ -465,13 +466,13 @@ static struct trace *semaphore_trace(void) {
     builder_finish(trace, end + 100);
     for (int t = 1; t <= THREADS; t++)
         trace->threads[t].end_ns =
-            FIRST_POST + 1000 * (uint64_t)(t - 1) + 100 + ITEMS / THREADS * (uint64_t)ROW_NS;
+            FIRST_POST + 1000 * (uint64_t)(t - 1) + 100 + (uint64_t)(items / THREADS) * ROW_NS;
     return trace;
 }
 
 static void a_semaphore_that_counts_work_is_a_supply(void **state) {
     (void)state;
-    struct model *model = model_of(semaphore_trace(), NULL);
+    struct model *model = model_of(semaphore_trace(40), NULL);
     size_t closings = 0;
     for (size_t n = 0; n < model->n_nodes; n++)
         closings += model->nodes[n].kind == NODE_CLOSE;
@@ -481,6 +482,43 @@ static void a_semaphore_that_counts_work_is_a_supply(void **state) {
     ASSERT_ROWS(model, 2, 20);
     ASSERT_ROWS(model, 8, 5);
     model_free(model);
+}
+
+/* As a word to begin, behind which each does what may be its own. */
+static void what_each_thread_takes_once_is_no_supply(void **state) {
+    (void)state;
+    struct model *model = model_of(semaphore_trace(0), NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    model_free(model);
+}
+
+/* Items at once, by what two threads take of a queue into which main puts one in each step. */
+static double batch_of(size_t puts, size_t takes) {
+    struct step *steps = memory_alloc(puts + 2 * takes, sizeof *steps);
+    for (size_t s = 0; s < puts + 2 * takes; s++) {
+        steps[s] = step_new(s < puts ? NODE_PUT : NODE_GET, s, s, 0);
+        steps[s].use.object = 0;
+        steps[s].outcome = s < puts ? OUTCOME_ANY : OUTCOME_YES;
+    }
+    struct stream streams[] = {{puts, steps}, {takes, steps + puts}, {takes, steps + puts + takes}};
+    struct stream_result result = {.streams = streams};
+    struct trace trace = {.n_threads = 3};
+    int pool_of[] = {0, 1, 1};
+    struct thread_pools pools = {.n_pools = 2, .pool_of = pool_of};
+    struct partition_evidence evidence_of[2] = {0};
+    struct peg_input input = {
+        .trace = &trace, .pools = &pools, .streams = &result, .evidence = evidence_of};
+    batch_takes_note(&input, 1);
+    free(steps);
+    assert_true(evidence_of[0].batch == 0);
+    return evidence_of[1].batch;
+}
+
+static void more_puts_than_takes_are_taken_several_at_once(void **state) {
+    (void)state;
+    assert_true(batch_of(80, 10) == 4);
+    assert_true(batch_of(20, 10) == 0);
+    assert_true(batch_of(21, 10) == 0); /* one was never taken */
 }
 
 /* Two threads tell by a semaphore of each row that they begin, 40 in all, which main waits for.
@@ -1056,6 +1094,8 @@ int main(void) {
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(a_semaphore_that_counts_work_is_a_supply),
+        cmocka_unit_test(what_each_thread_takes_once_is_no_supply),
+        cmocka_unit_test(more_puts_than_takes_are_taken_several_at_once),
         cmocka_unit_test(what_is_done_once_in_no_time_does_not_say_how_rows_are_shared_out),
         cmocka_unit_test(takers_that_were_never_refused_wait),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),

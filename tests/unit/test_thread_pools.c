@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/modelgen.h"
+#include "tests/unit/sourceless_pools.h"
 #include "tests/unit/trace_builder.h"
 
 enum { WORK_NS = 10000000, CALL_LINE = 50 };
@@ -290,6 +291,28 @@ static void one_thread_alone_is_no_number_of_threads(void **state) {
     model_free(model);
 }
 
+/* `asked`: what the command names. NULL where the pool has no doubtful cap. */
+static const char *cap_of(int threads, const char *asked) {
+    struct trace *trace = trace_of(&threads, 1); /* on four cores */
+    trace->meta.n_args = 2;
+    trace->meta.args = memory_alloc(2, sizeof *trace->meta.args);
+    trace->meta.args[0] = memory_strdup("./program");
+    trace->meta.args[1] = memory_strdup(asked);
+    struct thread_pools pools = sourceless_pools(trace);
+    const char *capped = pools.pools[1].capped;
+    thread_pools_free(&pools);
+    trace_free(trace);
+    return capped;
+}
+
+static void as_many_threads_as_cores_may_be_all_that_there_ever_are(void **state) {
+    (void)state;
+    assert_non_null(cap_of(4, "8"));
+    assert_null(cap_of(4, "4")); /* as was asked for */
+    assert_null(cap_of(4, "2")); /* nothing larger */
+    assert_null(cap_of(3, "8")); /* no cores have anything to do with it */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
@@ -305,6 +328,7 @@ int main(void) {
         cmocka_unit_test(threads_that_make_each_other_are_a_tree),
         cmocka_unit_test(a_wrapper_that_both_use_makes_no_tree),
         cmocka_unit_test(one_thread_alone_is_no_number_of_threads),
+        cmocka_unit_test(as_many_threads_as_cores_may_be_all_that_there_ever_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
