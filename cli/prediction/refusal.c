@@ -42,9 +42,9 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                              "not known: %s: give --partition %s=RULE if it can",
                              pool->name, pool->capped, pool->name);
     case SIM_REFUSAL_REMADE:
-        return memory_format("%s: %s: what more of them at a time cost is not known (stacks, and "
-                             "locks of the kernel): record with as many, or give --partition "
-                             "%s=RULE",
+        return memory_format("%s: %s: what other numbers of them at a time cost is not known "
+                             "(stacks, cores that sleep, locks of the kernel): record with as "
+                             "many, or give --partition %s=RULE",
                              pool->name, pool->remade, pool->name);
     case SIM_REFUSAL_ONE_THREAD:
         return memory_format("%s: with one thread the program goes another way (%s), which was "
