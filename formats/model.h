@@ -425,7 +425,7 @@ struct pool {
     char *uncounted;          /* why its size need not be the thread count of the run; NULL */
     char *capped;             /* why it may never have more threads than there are cores; NULL */
     char *remade;     /* how much making its threads anew again and again costs; NULL: little. What
-                       * more of them at a time cost is not known */
+                       * more of them at a time cost, and how others find cores, is not known */
     char *one_thread; /* why one thread goes another way than the recorded ones; NULL */
     char *tree; /* where its threads make each other, each for a part of its own work; NULL: they do
                  * not */

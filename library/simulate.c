@@ -119,8 +119,8 @@ static int tell_refusal(enum sim_refusal refusal, const struct model *model,
                          pool->name, pool->capped);
     case SIM_REFUSAL_REMADE:
         return error_set(error,
-                         "%s: %s: what more of them at a time cost is not known: record with as "
-                         "many",
+                         "%s: %s: what other numbers of them at a time cost is not known: record "
+                         "with as many",
                          pool->name, pool->remade);
     case SIM_REFUSAL_ONE_THREAD:
         return error_set(error,

@@ -15,7 +15,7 @@ static enum sim_refusal of_pool(const struct pool *pool, int own_threads, int th
         return SIM_REFUSAL_UNKNOWN_RULE;
     if (is_said(pool->capped) && threads > cores && (others || other_cores))
         return SIM_REFUSAL_CAPPED;
-    if (is_said(pool->remade) && threads > own_threads)
+    if (is_said(pool->remade) && others && (threads > own_threads || cores > 1))
         return SIM_REFUSAL_REMADE;
     if (is_said(pool->one_thread) && threads == 1 && others)
         return SIM_REFUSAL_ONE_THREAD;

@@ -122,7 +122,7 @@ enum sim_refusal {
     SIM_REFUSAL_GIVEN_TIME,   /* the pool's threads go on for given_ns, whatever they do in it */
     SIM_REFUSAL_UNKNOWN_RULE, /* of the pool's partition */
     SIM_REFUSAL_CAPPED,       /* pool->capped: it may have no more threads than there are cores */
-    SIM_REFUSAL_REMADE,       /* pool->remade: more of its threads at a time cost more to make */
+    SIM_REFUSAL_REMADE,       /* pool->remade: what others of its threads at a time cost to make */
     SIM_REFUSAL_ONE_THREAD,   /* pool->one_thread: that one goes another way than was recorded */
 };
 

@@ -19,6 +19,10 @@
 #define NOT            0.5   /* of waits that are left out, and of unexplained time */
 #define THREADS        0.005 /* where the threads are e times as many, or as few */
 #define CORES          0.015 /* the same of the cores: caches and memory are not modelled */
+#define SHARED                                                                                     \
+    0.15           /* of what cores cost each other, where the threads are e times as many:        \
+                    * they take turns at caches, and may find there what others loaded */
+#define DEARER 0.5 /* of what one core alone costs more, which no cache explains */
 
 /* From this half-width on a figure would say nothing. */
 #define WIDEST 1
@@ -134,14 +138,34 @@ bool uncertainty_knows_spread(const struct model *model) {
     return model->cpu_spread > 0 && model->plain_cpu_spread > 0;
 }
 
+/* What cores cost each other is known of as many threads as were recorded. */
+static double doubt_of_sharing(const struct model *model, double more_threads) {
+    bool known = model->one_core_cpu > 0 && model->one_core_cpu < 1;
+    return known ? SHARED * (1 - model->one_core_cpu) * more_threads : 0;
+}
+
+/* Several cores do not save CPU time: one of the runs was odd. It is held against all that keeps
+ * fewer cores busy than the recorded one. */
+static double doubt_of_one_core(const struct model *model, double busy_cores) {
+    double more = model->machine.busy_cores - 1;
+    if (!(model->one_core_cpu > 1) || !(more > 0))
+        return 0;
+    double fewer = fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1);
+    return DEARER * (model->one_core_cpu - 1) * fewer;
+}
+
 struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
                                     double busy_cores) {
     double cpu_spread =
         SPREAD * (uncertainty_knows_spread(model) ? model->cpu_spread
                                                   : fmax(model->cpu_spread, UNKNOWN_SPREAD));
-    double threads = 0;
-    for (size_t p = 0; p < model->n_pools; p++)
-        threads = fmax(threads, distance(pool_threads[p], model->pools[p].profiled_threads));
+    double threads = 0, more_threads = 0;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        int recorded = model->pools[p].profiled_threads;
+        threads = fmax(threads, distance(pool_threads[p], recorded));
+        if (pool_threads[p] > recorded)
+            more_threads = fmax(more_threads, distance(pool_threads[p], recorded));
+    }
     return (struct uncertainty){
         .machine = MACHINE,
         .self_check = self_check(model),
@@ -152,6 +176,8 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
         .not_modelled = not_modelled(model),
         .threads = THREADS * threads,
         .cores = CORES * distance(cores, model->machine.cores),
+        .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
+                         doubt_of_one_core(model, busy_cores)),
     };
 }
 
@@ -164,7 +190,7 @@ double uncertainty_share_of_cpu(const struct uncertainty *uncertainty) {
 double uncertainty_share(const struct uncertainty *uncertainty) {
     const double parts[] = {
         uncertainty->machine, uncertainty->self_check,   uncertainty->spread, uncertainty->rules,
-        uncertainty->threads, uncertainty->not_modelled, uncertainty->cores};
+        uncertainty->threads, uncertainty->not_modelled, uncertainty->cores,  uncertainty->sharing};
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
@@ -219,9 +245,10 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
                      uncertainty->machine, "self_check", uncertainty->self_check, "spread",
                      uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
-                     uncertainty->threads, "cores", uncertainty->cores, "scale", SCALE);
+                     uncertainty->threads, "cores", uncertainty->cores, "sharing",
+                     uncertainty->sharing, "scale", SCALE);
 }

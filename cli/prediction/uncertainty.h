@@ -25,6 +25,7 @@ struct uncertainty {
     double not_modelled; /* waits modelled alike or not, and time that is not explained */
     double threads;      /* other numbers of threads than recorded ... */
     double cores;        /* ... and of cores */
+    double sharing;      /* what several cores cost each other, as far as one alone does not tell */
 };
 
 /* Was the program run without probes more than once? Else what runs differ by is not known, and

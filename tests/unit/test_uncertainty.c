@@ -196,6 +196,28 @@ static void it_grows_with_the_distance_from_what_was_recorded(void **state) {
     assert_true(share_of(&model, 64, 2) > share_of(&model, 8, 2));
 }
 
+static void what_cores_cost_each_other_is_less_sure_of_more_threads(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.machine.busy_cores = 2;
+    double many = share_of(&model, 8, 2), alone = share_of(&model, 8, 1),
+           own = share_of(&model, 4, 2);
+    model.one_core_cpu = 0.6;
+    assert_true(share_of(&model, 8, 2) > many);
+    assert_true(share_of(&model, 8, 1) == alone); /* one core has no other to pay for */
+    assert_true(share_of(&model, 4, 2) == own);
+}
+
+static void that_one_core_costs_more_is_doubted_where_fewer_are_busy(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.machine.busy_cores = 2;
+    double alone = share_of(&model, 4, 1), own = share_of(&model, 4, 2);
+    model.one_core_cpu = 1.2;
+    assert_true(share_of(&model, 4, 1) > alone + 0.2);
+    assert_true(share_of(&model, 4, 2) == own);
+}
+
 static void it_includes_the_simulations_own(void **state) {
     (void)state;
     const struct estimate simulated = {.mean = 100, .half_width = 4};
@@ -236,6 +258,8 @@ int main(void) {
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),
         cmocka_unit_test(it_grows_with_the_distance_from_what_was_recorded),
+        cmocka_unit_test(what_cores_cost_each_other_is_less_sure_of_more_threads),
+        cmocka_unit_test(that_one_core_costs_more_is_doubted_where_fewer_are_busy),
         cmocka_unit_test(it_includes_the_simulations_own),
         cmocka_unit_test(a_response_time_near_saturation_is_less_sure),
         cmocka_unit_test(what_arrives_is_done_unless_it_may_be_too_much),
