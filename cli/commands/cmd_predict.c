@@ -104,6 +104,8 @@ static const struct argp predict_argp = {
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
            "  persik predict --clients 1,16,64 --think 10ms\n"
+           "  persik predict --arrivals 500/s --network-latency 5ms \\\n"
+           "      --network-bandwidth 100Mbit/s\n"
            "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n"
            "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n",
     .children = children,
