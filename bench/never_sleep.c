@@ -2,6 +2,7 @@
  * some, so that nobody has to wake it. */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

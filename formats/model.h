@@ -470,6 +470,9 @@ struct machine {
     struct pace_reading pace; /* how fast the cores were when the CPU demands were as they are here:
                                * what slows them is in these; 0: not known */
     double busy_cores;        /* by the recorded program, on average; 0: not known */
+    double shared_locks_hz;   /* how often it takes locks that several threads take, in a second of
+                               * its CPU time; 0: never, or there were several cores, so that the
+                               * recorded run shows what that costs */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

@@ -311,6 +311,7 @@ static const struct field machine_fields[] = {
     PIECE("fastest_computing_ns", fastest_ns[PACE_COMPUTING]),
     PIECE("fastest_memory_ns", fastest_ns[PACE_MEMORY]),
     NUMBER(machine, busy_cores, 0),
+    NUMBER(machine, shared_locks_hz, 0),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 
