@@ -84,8 +84,11 @@ static void compile_network(struct plan_builder *builder, const struct object *o
     bool is_near = config->is_saturated;
     compiled->comes_by = object->comes_by;
     compiled->goes_by = object->goes_by;
-    compiled->request_bytes = plan_add_draw(builder, &object->request_bytes);
-    compiled->reply_bytes = plan_add_draw(builder, &object->reply_bytes);
+    compiled->request_bytes = compiled->reply_bytes = PLAN_NONE;
+    if (object->comes_by != MODEL_NONE) /* else they are in nobody's way */
+        compiled->request_bytes = plan_add_draw(builder, &object->request_bytes);
+    if (object->goes_by != MODEL_NONE)
+        compiled->reply_bytes = plan_add_draw(builder, &object->reply_bytes);
     compiled->latency_ns = is_near ? 0 : object->latency_ns;
     compiled->bytes_per_ns = object->bytes_per_s * 1e-9;
     if (object->connects && !is_near)
