@@ -199,15 +199,15 @@ struct object {
     double arrivals; /* queue only: how many arrive in all; 0 = no end (until closed) */
     double clients;  /* queue only: a closed population of so many from outside; 0 = none. Each
                       * thinks, puts an item in, waits until its task ends, and begins anew */
-    struct dist think_ns; /* with clients; DIST_NONE: no time */
+    struct dist think_ns;  /* with clients; DIST_NONE: no time */
     int comes_by, goes_by; /* queue only: the links by which what is from outside comes to it, and
                             * by which the replies go; MODEL_NONE: at once */
     bool connects; /* queue only: each comes by a connection of its own, for which the two sides
                     * ask and answer once before */
     struct dist request_bytes, reply_bytes; /* queue only: what goes over the links; DIST_NONE: not
                                              * known */
-    double latency_ns;                            /* link only */
-    double bytes_per_s;                           /* link only; 0: no limit */
+    double latency_ns;                      /* link only */
+    double bytes_per_s;                     /* link only; 0: no limit */
     size_t n_variables, n_conditions, n_sections; /* monitor only */
     struct monitor_variable *variables;
     char **conditions;

@@ -115,7 +115,7 @@ struct thread {
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */
     int client;            /* whose task it works on; PLAN_NONE */
-    int queue;                   /* to which that came from outside; PLAN_NONE: to none */
+    int queue;             /* to which that came from outside; PLAN_NONE: to none */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -210,12 +210,12 @@ struct shared {
     double arrived;     /* barrier; order: collected */
     double led;         /* order in groups: numbers below go with the one whose turn it was last */
     struct item *items; /* queue: ring */
-    size_t first, n_items, capacity; /* n_items: of links, too */
+    size_t first, n_items, capacity;        /* n_items: of links, too */
     double arrivals_left, arrivals_awaited; /* queue: from outside: not asked for, not come yet */
     struct message_ring waiting;            /* link: the first of these is being sent ... */
     double sent_ns;                         /* ... until then */
     struct message_ring under_way;          /* link: sent; by when they arrive */
-    size_t gaps_had; /* queue: times between arrivals */
+    size_t gaps_had;                        /* queue: times between arrivals */
     struct random_stream random;
     /* Statistics since the warm-up. */
     double operations, waits, wait_ns, dropped;

@@ -259,8 +259,8 @@ static void count_arrival(struct engine *engine, struct shared *queue) {
 void queue_come(struct engine *engine, int object, double birth_ns, int client) {
     struct shared *queue = &engine->objects[object];
     bool of_client = client != PLAN_NONE; /* who waits for room where there is none */
-    struct thread *owner = of_client ? owner_of(engine, queue, (uint32_t)client)
-                                     : owner_of_arrival(engine, queue);
+    struct thread *owner =
+        of_client ? owner_of(engine, queue, (uint32_t)client) : owner_of_arrival(engine, queue);
     if (of_client || (double)queue->n_items < queue->amount)
         add_item(engine, queue, (struct item){birth_ns, 0, client, object, owner});
     else

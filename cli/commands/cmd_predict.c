@@ -413,7 +413,8 @@ static void print_uncertainty(const struct model *model, const struct prediction
         "%.1f %%, locks between cores %.1f %%; the simulation's own is ±%.2g %%",
         prediction->threads->label, prediction->cores, 100 * uncertainty_share(&parts),
         100 * parts.self_check, 100 * parts.spread, 100 * parts.rules, 100 * parts.not_modelled,
-        100 * parts.threads, 100 * parts.cores, 100 * parts.moved_locks, 100 * run_ns->half_width / run_ns->mean);
+        100 * parts.threads, 100 * parts.cores, 100 * parts.moved_locks,
+        100 * run_ns->half_width / run_ns->mean);
 }
 
 #define NOTED_MISS 0.1

@@ -192,9 +192,11 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&load_argp, 0, NULL, 0}, {&network_argp, 0, NULL, 0},
-    {&wide_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0},
+                                             {&load_argp, 0, NULL, 0},
+                                             {&network_argp, 0, NULL, 0},
+                                             {&wide_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp validate_argp = {
     .options = options_list,

@@ -35,8 +35,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         network->latency_ns = positive("--network-latency", argument, UNIT_TIME, "200us");
         return 0;
     case KEY_BANDWIDTH:
-        network->bytes_per_s =
-            positive("--network-bandwidth", argument, UNIT_BANDWIDTH, "1Gbit/s");
+        network->bytes_per_s = positive("--network-bandwidth", argument, UNIT_BANDWIDTH, "1Gbit/s");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -60,8 +59,9 @@ static int check(const struct network *network, const struct model *model, struc
     for (size_t i = 0; i < model->n_objects; i++) {
         const struct object *object = &model->objects[i];
         if (object->kind == OBJECT_LINK)
-            return error_set(error, "%s: the model has a network of its own, %s: leave the option "
-                                    "out, or edit the model",
+            return error_set(error,
+                             "%s: the model has a network of its own, %s: leave the option "
+                             "out, or edit the model",
                              option_of(network), object->name);
         if (!is_from_outside(object))
             continue;

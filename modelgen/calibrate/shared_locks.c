@@ -33,7 +33,8 @@ static double cpu_ns(const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++) {
         n += (double)trace->threads[t].n_records;
         for (size_t s = 0; s < trace->threads[t].n_slices; s++)
-            sum_ns += (double)(trace->threads[t].slices[s].off_ns - trace->threads[t].slices[s].on_ns);
+            sum_ns +=
+                (double)(trace->threads[t].slices[s].off_ns - trace->threads[t].slices[s].on_ns);
     }
     return sum_ns - n * probe_cost_find(trace).record_ns;
 }
