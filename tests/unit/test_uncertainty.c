@@ -55,7 +55,7 @@ static void locks_that_one_core_never_moved_may_cost_more_on_several(void **stat
     struct model model = good_model();
     model.machine.cores = 1;
     double before = share_of(&model, 4, 2);
-    model.machine.shared_locks_hz = 5e6;
+    model.machine.shared_locks_hz = 2.5e6;
     double after = share_of(&model, 4, 2);
     assert_true(fabs(after - hypot(before, 0.3)) < 1e-9);
     assert_true(share_of(&model, 4, 1) < before);
