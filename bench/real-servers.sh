@@ -16,10 +16,11 @@
 # Response times are the client's; the model's are the server's. What lies between, until the load has sent what is due
 # and until it is awake for the answer, takes no part of the server. The recorded run tells how long it is: the median
 # that its client measured, less the one that its own model has of that run. (Means would have every moment in it in which
-# the client or all stood still.) That is added to what is predicted. Where the trace does not tell (the probes have much
-# of the time), nothing is. With one core the server has the first, the client the second one; with two both have both, and the client's
-# share of a core is told beside. The highest rate of each number of cores is beyond saturation: there only the
-# throughput is compared, which is the saturation point. Response times are compared at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
+# the client or all stood still.) It is predicted with a network of that latency (--network-latency). Where the trace does
+# not tell (the probes have much of the time), without. With one core the server has the first, the client the second
+# one; with two both have both, and the client's share of a core is told beside. The highest rate of each number of cores
+# is beyond saturation: there only the throughput is compared, which is the saturation point. Response times are compared
+# at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
 # anew, give more $RUNS to add some. What ends early goes on where it was.
 #
@@ -117,9 +118,9 @@ asked_rate() {
     awk -v r="$2" '$3 == r && $4 > most {most = $4} END {print most}' "$kept/$1/measured"
 }
 
-# way NAME: how long the way of requests to the server and of the answers back is, in ms; 0: not known. Of the runs of a
-# recording the second one is the traced one.
-way() {
+# latency NAME: of the way to the server, and of that back, in ns; 0: not known. A request with a connection of its own goes
+# to and fro twice. Of the runs of a recording the second one is the traced one.
+latency() {
     local client rate server
     client=$(find "$kept/$1" -name 'client-*' | sort | sed -n 2p)
     if [ -z "$client" ] || ! jq -e '.checks[] | select(.what == "mean response (ms)")' \
@@ -130,31 +131,36 @@ way() {
     rate=$(jq '.checks[] | select(.what == "throughput (1/s)") | .measured' "$kept/$1/recording/model.json")
     server=$("$persik" predict -q -i "$kept/$1/recording" --arrivals "$rate/s" --format json |
         jq '.configurations[0].response_p50_ns // 0') || server=0
-    jq --argjson server "$server" 'if $server > 0 then [(.response_ns.p50 - $server) / 1e6, 0] | max else 0 end' "$client"
+    jq --argjson server "$server" --slurpfile model "$kept/$1/recording/model.json" '
+        (if any($model[0].objects[]; .connects) then 4 else 2 end) as $times |
+        if $server > 0 then [(.response_ns.p50 - $server) / $times, 0] | max | floor else 0 end' "$client"
 }
 
-# predicted NAME THREADS CORES RATE WAY: three numbers, or "- - -": no figures, for a reason that stands on standard error.
+# predicted NAME THREADS CORES RATE LATENCY: three numbers, or "- - -": no figures, for a reason that stands on standard
+# error.
 predicted() {
-    local follows=(--threads "$2")
+    local follows=(--threads "$2") network=()
     ! declare -F "$1_threads" >/dev/null || follows=()
-    "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" --format json |
-        jq -r --argjson way "$5" '.configurations[0] | if .throughput_hz then
-            "\(.throughput_hz) \((.response_ns // 0) / 1e6 + $way) \((.response_p95_ns // 0) / 1e6 + $way)"
+    [ "$5" = 0 ] || network=(--network-latency "$5ns")
+    "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" "${network[@]}" \
+        --format json |
+        jq -r '.configurations[0] | if .throughput_hz then
+            "\(.throughput_hz) \((.response_ns // 0) / 1e6) \((.response_p95_ns // 0) / 1e6)"
             else "- - -" end' ||
         echo "- - -"
 }
 
 # Prints a row a configuration, and appends to $scratch/errors: NAME LAST? ERROR ERROR ERROR
 compare() {
-    local t c r most asked saturation x mean p95 measured way
-    way=$(way "$1")
-    LC_ALL=C printf '%s: way of requests and answers %.3f ms, added to what is predicted\n' "$1" "$way"
+    local t c r most asked saturation x mean p95 measured latency
+    latency=$(latency "$1")
+    echo "$1: predicted with --network-latency ${latency}ns"
     while read -r t c r; do
         most=$("$1_rates" "$c" | awk '{print $NF}')
         saturation=$(median "$1" "$t" "$c" "$most" 4)
         asked=$r
         [ "$r" = "$most" ] || asked=$(asked_rate "$1" "$r")
-        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" "$way" | tail -n 1)"
+        read -r x mean p95 <<<"$(predicted "$1" "$t" "$c" "$asked" "$latency" | tail -n 1)"
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
         echo "$1 $t $c $r $measured $x $mean $p95 $most $(median "$1" "$t" "$c" "$r" 7) $asked $saturation" |
             awk -v errors="$scratch/errors" '

@@ -2,7 +2,9 @@
 # What a request costs a real server (served.sh) in CPU time, without persik, at each of several rates, on one core:
 # by the kernel's count of the whole process, and how often its threads slept. Below that the same while something else
 # keeps the core awake: a loop of the lowest priority (SCHED_IDLE), which touches no memory. What differs is the price of
-# a core that goes to sleep between requests; what stays is that of the program's own sleeping, and of batches.
+# a core that goes to sleep between requests; what stays is that of the program's own sleeping, and of batches. Last, the
+# same while the client never sleeps (never_sleep.c): what is less then is the price of waking it, which a server on the
+# same machine pays with each answer to a client that sleeps.
 #
 # usage: bench/request-cost.sh NAME [RATE...]
 #   THREADS (2), SECONDS_EACH (2)
@@ -37,8 +39,8 @@ used() {
 }
 
 load() {
-    PERSIK_LOAD_RESULT=$scratch/result taskset -c 1 "$persik" load -q --rate "$1/s" --duration "$2s" \
-        --max-in-flight 500 "${asks[@]}" >/dev/null 2>&1
+    PERSIK_LOAD_RESULT=$scratch/result taskset -c 1 "${with[@]}" "$persik" load -q --rate "$1/s" --duration "$2s" \
+        --max-in-flight 500 "${more[@]}" "${asks[@]}" >/dev/null 2>&1
 }
 
 # row AWAKE RATE
@@ -65,10 +67,21 @@ pid=$!
 until is_listening "$pid"; do sleep 0.05; done
 echo "$name, $threads threads on one core"
 echo "core     rate/s  answered  CPU us each  user %  sleeps each  response us"
-for state in sleeps awake; do
-    if [ $state = awake ]; then
+with=()
+more=()
+gcc -O2 -shared -fPIC "$root/bench/never_sleep.c" -o "$scratch/never_sleep.so"
+for state in sleeps awake client; do
+    case $state in
+    awake)
         taskset -c 0 chrt -i 0 bash -c 'while :; do :; done' &
         awake=$!
-    fi
+        ;;
+    client)
+        kill "$awake" && wait "$awake" || true
+        awake=
+        with=(env "LD_PRELOAD=$scratch/never_sleep.so")
+        more=(--no-priority)
+        ;;
+    esac
     for rate; do row $state "$rate"; done
 done

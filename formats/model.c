@@ -154,6 +154,8 @@ static void free_object(struct object *object) {
     free(object->gaps);
     free(object->interarrival_ns.values);
     free(object->think_ns.values);
+    free(object->request_bytes.values);
+    free(object->reply_bytes.values);
     free(object->evidence);
 }
 

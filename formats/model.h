@@ -96,6 +96,8 @@ enum object_kind {
     OBJECT_ORDER,   /* numbers are drawn and go through in their order */
     OBJECT_MONITOR, /* variables and conditions under a mutex, and the statements that are carried
                      * out on them */
+    OBJECT_LINK,    /* of a network, one way: sends one thing after the other, FIFO, each of which
+                     * arrives some time after it was sent whole */
 };
 
 /* ---- a monitor as the program has it: its statements, carried out ---- */
@@ -197,7 +199,15 @@ struct object {
     double arrivals; /* queue only: how many arrive in all; 0 = no end (until closed) */
     double clients;  /* queue only: a closed population of so many from outside; 0 = none. Each
                       * thinks, puts an item in, waits until its task ends, and begins anew */
-    struct dist think_ns;                         /* with clients; DIST_NONE: no time */
+    struct dist think_ns;  /* with clients; DIST_NONE: no time */
+    int comes_by, goes_by; /* queue only: the links by which what is from outside comes to it, and
+                            * by which the replies go; MODEL_NONE: at once */
+    bool connects; /* queue only: each comes by a connection of its own, for which the two sides
+                    * ask and answer once before */
+    struct dist request_bytes, reply_bytes; /* queue only: what goes over the links; DIST_NONE: not
+                                             * known */
+    double latency_ns;                      /* link only */
+    double bytes_per_s;                     /* link only; 0: no limit */
     size_t n_variables, n_conditions, n_sections; /* monitor only */
     struct monitor_variable *variables;
     char **conditions;
@@ -462,6 +472,9 @@ struct machine {
     struct pace_reading pace; /* how fast the cores were when the CPU demands were as they are here:
                                * what slows them is in these; 0: not known */
     double busy_cores;        /* by the recorded program, on average; 0: not known */
+    double shared_locks_hz;   /* how often it takes locks that several threads take, in a second of
+                               * its CPU time; 0: never, or there were several cores, so that the
+                               * recorded run shows what that costs */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

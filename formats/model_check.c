@@ -16,7 +16,8 @@ static int check_machine(const struct machine *machine, struct error *error) {
         model_check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
         model_check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error) ||
         model_check_amount(machine->preempt_ns, "preempt_ns", place, error) ||
-        model_check_amount(machine->busy_cores, "busy_cores", place, error))
+        model_check_amount(machine->busy_cores, "busy_cores", place, error) ||
+        model_check_amount(machine->shared_locks_hz, "shared_locks_hz", place, error))
         return -1;
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return model_violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",

@@ -10,7 +10,7 @@
 #define MAX_INITIAL_ITEMS 1e7 /* each has a birth time in the simulator's memory */
 #define MAX_CLIENTS       1e6
 #define MAX_SERVERS       1e6
-#define N_OBJECT_KINDS    ((int)OBJECT_MONITOR + 1)
+#define N_OBJECT_KINDS    ((int)OBJECT_LINK + 1)
 
 /* ---- monitors' statements ---- */
 
@@ -227,6 +227,39 @@ static int check_gaps(const struct object *object, const struct place *above, st
     return 0;
 }
 
+static int check_way(const struct model *model, const struct object *object, int link,
+                     const struct dist *bytes, const struct place *place, struct error *error) {
+    if (link == MODEL_NONE)
+        return 0;
+    if (object->kind != OBJECT_QUEUE)
+        return model_violation(place, error, "only what comes to a queue from outside has a way");
+    if (model_check_index(link, model->n_objects, "an object", place, error))
+        return -1;
+    if (model->objects[link].kind != OBJECT_LINK)
+        return model_violation(place, error, "object %d is no link", link);
+    if (model->objects[link].bytes_per_s > 0 && bytes->kind == DIST_NONE)
+        return model_violation(place, error,
+                               "the link has a bandwidth, but how many bytes go over it is not "
+                               "known");
+    return 0;
+}
+
+static int check_network(const struct model *model, const struct object *object,
+                         const struct place *place, struct error *error) {
+    if (object->kind != OBJECT_LINK && (object->latency_ns > 0 || object->bytes_per_s > 0))
+        return model_violation(place, error, "only a link has a latency and a bandwidth");
+    return model_check_amount(object->latency_ns, "latency_ns", place, error) ||
+                   model_check_amount(object->bytes_per_s, "bytes_per_s", place, error) ||
+                   model_check_dist(&object->request_bytes, "request_bytes", place, error) ||
+                   model_check_dist(&object->reply_bytes, "reply_bytes", place, error) ||
+                   check_way(model, object, object->comes_by, &object->request_bytes,
+                             PLACE_KEY(place, "comes_by"), error) ||
+                   check_way(model, object, object->goes_by, &object->reply_bytes,
+                             PLACE_KEY(place, "goes_by"), error)
+               ? -1
+               : 0;
+}
+
 int model_check_object(const struct model *model, size_t i, struct error *error) {
     const struct object *object = &model->objects[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
@@ -255,6 +288,7 @@ int model_check_object(const struct model *model, size_t i, struct error *error)
         model_check_amount(object->room_ns, "room_ns", place, error) ||
         model_check_amount(object->least_depth, "least_depth", place, error) ||
         check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
+        check_network(model, object, place, error) ||
         model_check_dist(&object->service_ns, "service_ns", place, error) ||
         check_distances(object, place, error) || check_alone(object, place, error) ||
         check_gaps(object, place, error) || check_monitor_parts(model, object, place, error))

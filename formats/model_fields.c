@@ -3,7 +3,7 @@
 #include <math.h>
 
 const char *const model_object_kinds[] = {"mutex",   "rwlock", "spin",  "tokens",  "queue", "flag",
-                                          "barrier", "disk",   "order", "monitor", NULL};
+                                          "barrier", "disk",   "order", "monitor", "link",  NULL};
 
 const char *const model_node_kinds[] = {
     "start",   "end",     "step",       "lock",     "unlock",  "rdlock",     "wrlock", "rwunlock",
@@ -160,6 +160,13 @@ static const struct field object_fields[] = {
     NUMBER(object, arrivals, 0),
     NUMBER(object, clients, 0),
     DIST(object, think_ns),
+    INDEX(object, comes_by, TARGET_OBJECT),
+    INDEX(object, goes_by, TARGET_OBJECT),
+    FLAG(object, connects),
+    DIST(object, request_bytes),
+    DIST(object, reply_bytes),
+    NUMBER(object, latency_ns, 0),
+    NUMBER(object, bytes_per_s, 0),
     LIST(object, variables, variable_record),
     TEXTS(object, conditions),
     LIST(object, sections, section_record),
@@ -305,6 +312,7 @@ static const struct field machine_fields[] = {
     PIECE("fastest_computing_ns", fastest_ns[PACE_COMPUTING]),
     PIECE("fastest_memory_ns", fastest_ns[PACE_MEMORY]),
     NUMBER(machine, busy_cores, 0),
+    NUMBER(machine, shared_locks_hz, 0),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

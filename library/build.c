@@ -220,6 +220,8 @@ int persik_add_object(persik_model *model, enum persik_object kind, const char *
         .servers = made == OBJECT_DISK ? amount : 1,
         .dealt_to = MODEL_NONE,
         .condition_of = MODEL_NONE,
+        .comes_by = MODEL_NONE,
+        .goes_by = MODEL_NONE,
     };
     return (int)inside->n_objects++;
 }

@@ -11,6 +11,7 @@
 #include "modelgen/calibrate/interrupt_costs.h"
 #include "modelgen/calibrate/probe_overhead.h"
 #include "modelgen/calibrate/scheduler_costs.h"
+#include "modelgen/calibrate/shared_locks.h"
 #include "modelgen/calibrate/thread_ends.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/call_sites.h"
@@ -175,6 +176,12 @@ static void run_thread_states(struct build *build) {
 
 static void run_provenance(struct build *build) {
     run_notes_provenance(build);
+}
+
+static void run_shared_locks(struct build *build) {
+    struct machine *machine = &build->model->machine;
+    if (machine->cores == 1)
+        machine->shared_locks_hz = shared_locks_hz(build->recorded);
 }
 
 static void run_scheduler_costs(struct build *build) {

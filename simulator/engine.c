@@ -9,6 +9,7 @@
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
 #include "simulator/draws.h"
+#include "simulator/links.h"
 #include "simulator/orders.h"
 #include "simulator/stalls.h"
 #include "simulator/stores.h"
@@ -52,8 +53,11 @@ struct engine *engine_make(const struct plan *plan) {
 }
 
 void engine_free(struct engine *engine) {
-    for (int i = 0; i < engine->plan->n_objects; i++)
+    for (int i = 0; i < engine->plan->n_objects; i++) {
         free(engine->objects[i].items);
+        free(engine->objects[i].waiting.items);
+        free(engine->objects[i].under_way.items);
+    }
     heap_free(&engine->clock);
     heap_free(&engine->thinking);
     for (int i = 0; i < engine->plan->cores; i++) {
@@ -122,6 +126,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .clock_ns = NAN,
                 .birth_ns = NAN,
                 .client = PLAN_NONE,
+                .queue = PLAN_NONE,
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
                 .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
                 .numbers = engine->numbers + (size_t)id * (size_t)plan->n_orders,
@@ -151,6 +156,8 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
             .writers_first = plan->objects[i].writers_first,
             .items = object->items,
             .capacity = object->capacity,
+            .waiting = object->waiting,
+            .under_way = object->under_way,
             .random = random_open(seed, STREAM_OBJECT, (uint64_t)i, 0),
         };
         if (object->kind == OBJECT_QUEUE) {
@@ -159,6 +166,8 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
         }
         if (object->kind == OBJECT_ORDER)
             order_reset(engine, object);
+        if (object->kind == OBJECT_LINK)
+            link_reset(object);
     }
 }
 
@@ -174,6 +183,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->alive_at_start = 0;
     engine->resting_pool = PLAN_NONE;
     engine->arrivals_ended = false;
+    engine->replies_under_way = 0;
     engine->tasks = engine->tasks_ever = 0;
     engine->kernel_leader = NULL;
     engine->stalls = engine->guessed = 0;
@@ -224,6 +234,17 @@ static void wake_from_pause(struct engine *engine, struct thread *thread) {
         cpu_wake(engine, thread, NULL);
 }
 
+static void handle_link(struct engine *engine, int link) {
+    struct message message;
+    link_go_on(engine, link);
+    while (link_take(engine, link, &message)) {
+        if (message.is_reply)
+            task_answered(engine, message.birth_ns, message.client);
+        else
+            queue_come(engine, message.queue, message.birth_ns, message.client);
+    }
+}
+
 static void handle_event(struct engine *engine, int id) {
     const struct plan *plan = engine->plan;
     engine->events++;
@@ -243,6 +264,8 @@ static void handle_event(struct engine *engine, int id) {
         cpu_handle_tick(engine);
     else if (id > plan->n_objects)
         clients_come(engine);
+    else if (plan->objects[id].kind == OBJECT_LINK)
+        handle_link(engine, id);
     else
         queue_arrive(engine, id);
 }
@@ -280,7 +303,7 @@ void engine_settle(struct engine *engine) {
 bool engine_go_on(struct engine *engine, double until_ns) {
     engine->until_ns = fmin(until_ns, engine->plan->patience_ns);
     while (!engine->failure[0]) {
-        if (engine->alive_at_start == 0)
+        if (engine->alive_at_start == 0 && engine->replies_under_way == 0)
             return true; /* the process exits, whatever other threads are doing */
         if (engine->tasks_ever >= engine->plan->tasks_in_all)
             return true; /* a server's other threads wait for whatever ends it */

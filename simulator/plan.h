@@ -151,6 +151,10 @@ struct plan_object {
     size_t n_gaps;                    /* ... 0: `interarrival` */
     double gap_factor;                /* what they are multiplied by */
     int first_client, n_clients;      /* of a closed population; 0: none */
+    int comes_by, goes_by;            /* queue: links; MODEL_NONE: at once ... */
+    double connecting_ns;             /* ... before a request can be on its way ... */
+    int request_bytes, reply_bytes;   /* ... draws */
+    double latency_ns, bytes_per_ns;  /* link; 0: takes no time */
     int first_side, n_sides;          /* what can be waited for, among that of all objects */
     int first_variable;               /* monitor */
     int first_section;

@@ -71,6 +71,31 @@ void plan_share_conditions(struct plan *plan) {
     }
 }
 
+/* ---- networks ---- */
+
+static double latency_of(const struct model *model, int link) {
+    return link == MODEL_NONE ? 0 : model->objects[link].latency_ns;
+}
+
+/* Whether clients are far away or near, the most throughput is the same, if they are many enough:
+ * where that is asked they are near. */
+static void compile_network(struct plan_builder *builder, const struct object *object,
+                            struct plan_object *compiled, const struct sim_config *config) {
+    bool is_near = config->is_saturated;
+    compiled->comes_by = object->comes_by;
+    compiled->goes_by = object->goes_by;
+    compiled->request_bytes = compiled->reply_bytes = PLAN_NONE;
+    if (object->comes_by != MODEL_NONE) /* else they are in nobody's way */
+        compiled->request_bytes = plan_add_draw(builder, &object->request_bytes);
+    if (object->goes_by != MODEL_NONE)
+        compiled->reply_bytes = plan_add_draw(builder, &object->reply_bytes);
+    compiled->latency_ns = is_near ? 0 : object->latency_ns;
+    compiled->bytes_per_ns = object->bytes_per_s * 1e-9;
+    if (object->connects && !is_near)
+        compiled->connecting_ns = latency_of(builder->model, object->comes_by) +
+                                  latency_of(builder->model, object->goes_by);
+}
+
 /* ---- load from outside ---- */
 
 /* As many as keep every thread busy, and enough of them at the bottleneck that it never idles. */
@@ -211,6 +236,7 @@ int plan_compile_object(struct plan *plan, struct plan_builder *builder, int i,
     compiled->n_sides = object->n_conditions > 2 ? (int)object->n_conditions : 2;
     plan->n_sides += compiled->n_sides;
     compile_monitor(builder, object, compiled);
+    compile_network(builder, object, compiled, config);
     compiled->first_distance = (int)builder->distances.count;
     compiled->n_distances = (int)object->n_distances;
     for (size_t k = 0; k < object->n_distances; k++)

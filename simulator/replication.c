@@ -28,9 +28,9 @@ static double read_object(double *columns, const struct shared *object, double w
     columns[OBJECT_UTILISATION] = object->busy_ns / window_ns;
     columns[OBJECT_LENGTH] = object->length_ns / window_ns;
     columns[OBJECT_DROPPED] = object->dropped;
-    columns[OBJECT_LEFT] = object->kind == OBJECT_QUEUE ? (double)object->n_items : 0;
-    double grown = (double)object->n_items - (double)object->items_before;
-    columns[OBJECT_GROWTH_HZ] = object->kind == OBJECT_QUEUE ? grown * 1e9 / window_ns : 0;
+    columns[OBJECT_LEFT] = (double)object->n_items;
+    columns[OBJECT_GROWTH_HZ] =
+        ((double)object->n_items - (double)object->items_before) * 1e9 / window_ns;
     columns[OBJECT_LEAST] = (double)object->least_items;
     columns[OBJECT_UNSEEN] = object->unseen;
     return object->kind == OBJECT_DISK ? columns[OBJECT_UTILISATION] : 0;

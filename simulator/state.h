@@ -115,6 +115,7 @@ struct thread {
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */
     int client;            /* whose task it works on; PLAN_NONE */
+    int queue;             /* to which that came from outside; PLAN_NONE: to none */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -162,7 +163,24 @@ struct item {
     double birth_ns;
     int kind;
     int client;           /* PLAN_NONE: of none */
+    int queue;            /* to which it came from outside; PLAN_NONE: it did not */
     struct thread *owner; /* nobody else takes it; NULL: anyone does */
+};
+
+/* On a link. */
+struct message {
+    double birth_ns;   /* NaN: not known */
+    double sending_ns; /* so long it takes the link */
+    double before_ns;  /* what has to go to and fro before it can arrive */
+    double due_ns;     /* when it arrives; while it waits: since when it does */
+    int queue;         /* to which it comes, or that of what it is the reply to */
+    int client;        /* PLAN_NONE: of none */
+    bool is_reply;
+};
+
+struct message_ring {
+    struct message *items;
+    size_t first, n, capacity;
 };
 
 struct shared {
@@ -192,16 +210,19 @@ struct shared {
     double arrived;     /* barrier; order: collected */
     double led;         /* order in groups: numbers below go with the one whose turn it was last */
     struct item *items; /* queue: ring */
-    size_t first, n_items, capacity;
-    double arrivals_left;
-    size_t gaps_had; /* queue: times between arrivals */
+    size_t first, n_items, capacity;        /* n_items: of links, too */
+    double arrivals_left, arrivals_awaited; /* queue: from outside: not asked for, not come yet */
+    struct message_ring waiting;            /* link: the first of these is being sent ... */
+    double sent_ns;                         /* ... until then */
+    struct message_ring under_way;          /* link: sent; by when they arrive */
+    size_t gaps_had;                        /* queue: times between arrivals */
     struct random_stream random;
     /* Statistics since the warm-up. */
     double operations, waits, wait_ns, dropped;
     double unseen;             /* disk: requests of which the recorded run had none */
     double busy_ns, length_ns; /* integrals up to touched_ns */
     double touched_ns;
-    size_t items_before, least_items; /* queue: when they began, and the fewest since */
+    size_t items_before, least_items; /* queue, link: when they began, and the fewest since */
 };
 
 /* How far a thread has come on a node's course. */
@@ -265,6 +286,7 @@ struct engine {
     struct value *variables;     /* of the monitors */
     struct value *own_variables; /* per thread */
     bool arrivals_ended;         /* the last open arrival of some queue has come */
+    double replies_under_way;    /* on links */
     double tasks, tasks_ever;    /* ended: since the statistics began; in all */
     struct histogram response;
     struct thread *kernel_leader; /* sleeps, and its turn has come in an order that the kernel

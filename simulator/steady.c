@@ -155,7 +155,8 @@ static int growing_queue(const struct stages *stages) {
     if (stages->plan->offered_hz == 0)
         return PLAN_NONE; /* there are no more than there are clients */
     for (int i = 0; i < stages->plan->n_objects; i++) {
-        if (stages->plan->objects[i].kind != OBJECT_QUEUE || !grows(stages, i))
+        enum object_kind kind = stages->plan->objects[i].kind;
+        if ((kind != OBJECT_QUEUE && kind != OBJECT_LINK) || !grows(stages, i))
             continue;
         double growth = estimate_of(stages, replication_object_column(i) + OBJECT_GROWTH_HZ).mean;
         if (growth > most) {

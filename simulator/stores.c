@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "simulator/draws.h"
+#include "simulator/links.h"
 #include "simulator/wait_account.h"
 #include "simulator/waiting.h"
 #include "simulator/waking.h"
@@ -136,7 +137,8 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
     for (long i = 0; i < count; i++)
         add_item(engine, object,
-                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client, NULL});
+                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client,
+                               thread->queue, NULL});
     return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 
@@ -186,6 +188,7 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
     thread->birth_ns = item.birth_ns;
     thread->item_kind = item.kind;
     thread->client = item.client;
+    thread->queue = item.queue;
     object->taken++;
     if (is_used_up(engine, object))
         store_close(engine, thread, object);
@@ -196,7 +199,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, NULL});
+    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -214,10 +217,10 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, NULL});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL});
     if (planned->interarrival == PLAN_NONE)
         return;
-    queue->arrivals_left = planned->arrivals;
+    queue->arrivals_left = queue->arrivals_awaited = planned->arrivals;
     schedule_arrival(engine, object);
 }
 
@@ -245,31 +248,44 @@ static void announce_arrival(struct engine *engine, struct shared *queue, struct
         wait_wake(engine, NULL, owner);
 }
 
-void queue_arrive(struct engine *engine, int object) {
-    struct shared *queue = &engine->objects[object];
-    struct thread *owner = owner_of_arrival(engine, queue);
-    if ((double)queue->n_items < queue->amount)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, owner});
-    else
-        queue->dropped++;
-    announce_arrival(engine, queue, owner);
-    if (--queue->arrivals_left > 0) {
-        schedule_arrival(engine, object);
+/* The last one closes the queue. */
+static void count_arrival(struct engine *engine, struct shared *queue) {
+    if (--queue->arrivals_awaited > 0)
         return;
-    }
     engine->arrivals_ended = true;
     store_close(engine, NULL, queue);
 }
 
-/* ---- clients ---- */
-
-/* From a client, who waits for room where there is none. */
-static void queue_bring(struct engine *engine, int object, int client) {
+void queue_come(struct engine *engine, int object, double birth_ns, int client) {
     struct shared *queue = &engine->objects[object];
-    struct thread *owner = owner_of(engine, queue, (uint32_t)client);
-    add_item(engine, queue, (struct item){engine->now_ns, 0, client, owner});
+    bool of_client = client != PLAN_NONE; /* who waits for room where there is none */
+    struct thread *owner =
+        of_client ? owner_of(engine, queue, (uint32_t)client) : owner_of_arrival(engine, queue);
+    if (of_client || (double)queue->n_items < queue->amount)
+        add_item(engine, queue, (struct item){birth_ns, 0, client, object, owner});
+    else
+        queue->dropped++;
     announce_arrival(engine, queue, owner);
+    if (!of_client)
+        count_arrival(engine, queue);
 }
+
+/* Over the network, if there is one. */
+static void ask(struct engine *engine, int queue, int client) {
+    if (engine->plan->objects[queue].comes_by != MODEL_NONE)
+        link_send_request(engine, queue, client);
+    else
+        queue_come(engine, queue, engine->now_ns, client);
+}
+
+void queue_arrive(struct engine *engine, int object) {
+    bool is_last = --engine->objects[object].arrivals_left <= 0;
+    ask(engine, object, PLAN_NONE);
+    if (!is_last)
+        schedule_arrival(engine, object);
+}
+
+/* ---- clients ---- */
 
 /* The clock has one event for all clients: when the first of them comes. */
 static void arm(struct engine *engine) {
@@ -304,12 +320,21 @@ void clients_come(struct engine *engine) {
     int client = (int)heap_first(&engine->thinking)->id;
     heap_remove(&engine->thinking, (uint32_t)client);
     arm(engine);
-    queue_bring(engine, queue_of(engine->plan, client), client);
+    ask(engine, queue_of(engine->plan, client), client);
 }
 
-void clients_leave(struct engine *engine, int client) {
+/* Its client, if there is one (else PLAN_NONE), thinks again. */
+static void clients_leave(struct engine *engine, int client) {
     if (client == PLAN_NONE || heap_has(&engine->thinking, (uint32_t)client))
         return;
     think(engine, queue_of(engine->plan, client), client);
     arm(engine);
+}
+
+void task_answered(struct engine *engine, double birth_ns, int client) {
+    engine->tasks++;
+    engine->tasks_ever++;
+    if (!isnan(birth_ns))
+        histogram_add(&engine->response, engine->now_ns - birth_ns);
+    clients_leave(engine, client);
 }

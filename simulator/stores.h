@@ -19,8 +19,15 @@ bool queue_go_on(struct engine *engine, struct shared *queue);
 /* The initial items, and the first arrival from outside. */
 void queue_reset(struct engine *engine, int object);
 
-/* An item arrives from outside. */
+/* An item is asked for from outside, and begins its way. */
 void queue_arrive(struct engine *engine, int object);
+
+/* It arrives: one of that client (PLAN_NONE: of none in particular), born then. */
+void queue_come(struct engine *engine, int object, double birth_ns, int client);
+
+/* Whoever asked has the answer: the task counts, and its client, if there is one, thinks again.
+ * `birth_ns` NaN: not known. */
+void task_answered(struct engine *engine, double birth_ns, int client);
 
 /* Closed populations: so many clients who think, put an item into their queue, wait until its task
  * ends, and begin anew. Which thread ends the task does not matter: items that are put on carry
@@ -32,8 +39,5 @@ void clients_reset(struct engine *engine, int object);
 
 /* The next one has thought. */
 void clients_come(struct engine *engine);
-
-/* A task has ended: its client, if there is one (else PLAN_NONE), thinks again. */
-void clients_leave(struct engine *engine, int client);
 
 #endif

@@ -21,6 +21,7 @@ static bool is_busy(const struct shared *object) {
     case OBJECT_TOKENS:
         return object->amount <= 0;
     case OBJECT_QUEUE:
+    case OBJECT_LINK:
         return object->n_items > 0;
     case OBJECT_FLAG:
     case OBJECT_BARRIER:
@@ -39,8 +40,8 @@ void shared_touch(const struct engine *engine, struct shared *object) {
     object->touched_ns = engine->now_ns;
     if (is_busy(object))
         object->busy_ns += elapsed;
-    double length =
-        object->kind == OBJECT_QUEUE ? (double)object->n_items : (double)count_waiting(object);
+    bool has_items = object->kind == OBJECT_QUEUE || object->kind == OBJECT_LINK;
+    double length = has_items ? (double)object->n_items : (double)count_waiting(object);
     object->length_ns += length * elapsed;
 }
 

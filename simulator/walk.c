@@ -8,6 +8,7 @@
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
 #include "simulator/draws.h"
+#include "simulator/links.h"
 #include "simulator/locks.h"
 #include "simulator/meetings.h"
 #include "simulator/monitors.h"
@@ -20,13 +21,14 @@
 #define MAX_EVENTS_PER_INSTANT 1e7
 
 static enum progress end_task(struct engine *engine, struct thread *thread) {
-    engine->tasks++;
-    engine->tasks_ever++;
-    if (!isnan(thread->birth_ns))
-        histogram_add(&engine->response, engine->now_ns - thread->birth_ns);
+    const struct message reply = {
+        .birth_ns = thread->birth_ns, .queue = thread->queue, .client = thread->client};
     thread->birth_ns = NAN;
-    clients_leave(engine, thread->client);
-    thread->client = PLAN_NONE;
+    thread->client = thread->queue = PLAN_NONE;
+    if (reply.queue != PLAN_NONE && engine->plan->objects[reply.queue].goes_by != MODEL_NONE)
+        link_send_reply(engine, &reply);
+    else
+        task_answered(engine, reply.birth_ns, reply.client);
     return PROGRESS_YES;
 }
 

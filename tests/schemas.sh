@@ -80,7 +80,7 @@ model=$root/tests/data/two-pools.json
 server=$root/tests/data/server.json
 schema_of_each() {
     for command in predict sensitivity bottleneck recommend validate graph build-model compare-trace critical-path critical-path-best \
-        critical-path-chain critical-path-curve critical-path-of what-if diff report load; do
+        critical-path-chain critical-path-curve critical-path-of what-if diff report load calibrate; do
         jq -e '.["$id"] and .title and .type' "$root/docs/schemas/$command.json" || return 1
     done
 }
@@ -121,4 +121,10 @@ check "diff" says diff pool_slots pool_slots-3
 check "compare-trace" says compare-trace -i tutorial-words
 check "compare-trace of two recordings" says compare-trace pool_slots pool_slots-3
 check "diff of models" says diff "$model" "$model"
+mkdir disk
+if "$persik" calibrate -q --size 8M --duration 100ms --parallel 1 -o result.json disk >log 2>&1; then
+    check "calibrate" says calibrate --size 8M --duration 100ms --parallel 1 -o result.json disk
+else
+    skip "calibrate" "it cannot measure here"
+fi
 finish

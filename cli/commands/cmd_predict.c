@@ -104,6 +104,8 @@ static const struct argp predict_argp = {
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n"
            "  persik predict --threads 1,2,4 --arrivals 100/s:1000/s:100/s\n"
            "  persik predict --clients 1,16,64 --think 10ms\n"
+           "  persik predict --arrivals 500/s --network-latency 5ms \\\n"
+           "      --network-bandwidth 100Mbit/s\n"
            "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n"
            "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n",
     .children = children,
@@ -408,10 +410,10 @@ static void print_uncertainty(const struct model *model, const struct prediction
     log_debug(
         "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
         "runs %.1f %%, rules %.1f %%, not modelled %.1f %%, other threads %.1f %%, other cores "
-        "%.1f %%, sharing %.1f %%; the simulation's own is ±%.2g %%",
+        "%.1f %%, sharing %.1f %%, locks between cores %.1f %%; the simulation's own is ±%.2g %%",
         prediction->threads->label, prediction->cores, 100 * uncertainty_share(&parts),
         100 * parts.self_check, 100 * parts.spread, 100 * parts.rules, 100 * parts.not_modelled,
-        100 * parts.threads, 100 * parts.cores, 100 * parts.sharing,
+        100 * parts.threads, 100 * parts.cores, 100 * parts.sharing, 100 * parts.moved_locks,
         100 * run_ns->half_width / run_ns->mean);
 }
 

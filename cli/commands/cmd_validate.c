@@ -16,6 +16,7 @@
 #include "cli/arguments/repartition.h"
 #include "cli/arguments/serving.h"
 #include "cli/command.h"
+#include "cli/prediction/network.h"
 #include "cli/prediction/recorded.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/prediction/uncertainty.h"
@@ -57,6 +58,7 @@ struct validate_options {
     bool svg, steady, ignore_failure;
     int runs;
     struct sim_config config;
+    struct network network;
     struct repartitions repartitions;
     char **program; /* NULL with --reuse */
 };
@@ -100,6 +102,9 @@ static void check_load(const struct validate_options *options) {
         usage_error("--think: give the number of clients, too: --clients");
     if (!plan->load && (plan->ready || options->arrivals || options->clients))
         usage_error("--ready, --arrivals and --clients are for a server: give its --load, too");
+    if (!plan->load && network_is_given(&options->network))
+        usage_error("--network-latency and --network-bandwidth are between a server and its "
+                    "clients: give its --load, too");
     if (plan->load && (options->measurements || options->reuse || options->steady || options->svg))
         usage_error("--load: --measurements, --reuse, --steady and --format svg compare running "
                     "times, and a server's says nothing: leave them out");
@@ -128,6 +133,7 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
         *options = (struct validate_options){.runs = 5, .config.seed = 1};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->plan;
+        state->child_inputs[2] = &options->network;
         return 0;
     case KEY_RUNS:
         options->runs = (int)option_integer("--runs", argument, 1, 1000);
@@ -186,8 +192,11 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&load_argp, 0, NULL, 0}, {&wide_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0},
+                                             {&load_argp, 0, NULL, 0},
+                                             {&network_argp, 0, NULL, 0},
+                                             {&wide_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp validate_argp = {
     .options = options_list,
@@ -626,7 +635,8 @@ static int validate_served(const struct validate_options *options, struct model 
                                                  .runs = options->runs,
                                                  .config = options->config,
                                                  .format = options->format};
-    if (repartitions_apply(&options->repartitions, model, error) < 0)
+    if (repartitions_apply(&options->repartitions, model, error) < 0 ||
+        network_apply(&options->network, model, error) < 0)
         return -1;
     repartitions_warn(model);
     return served_validation_run(&validation, model, no_figures, error);

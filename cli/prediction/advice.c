@@ -96,6 +96,7 @@ static void consider_object(struct busy *busiest, const struct object *object, d
         consider(busiest, share, memory_format("%s is held", object->name));
         break;
     case OBJECT_DISK:
+    case OBJECT_LINK:
         consider(busiest, share, memory_format("%s is busy", object->name));
         break;
     default:

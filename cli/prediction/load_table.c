@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cli/prediction/network.h"
 
 /* Of the most throughput, which is the sweep's own figure. */
 #define SATURATION_PRECISION 0.01
@@ -18,7 +19,7 @@ bool load_is_endless(const struct prediction *predictions, size_t n) {
 int load_find_saturation(const struct model *model, const struct prediction *prediction,
                          const struct sim_config *base, struct saturation *saturation,
                          struct error *error) {
-    *saturation = (struct saturation){{NAN, NAN}, NAN};
+    *saturation = (struct saturation){.throughput_hz = {NAN, NAN}, .share = NAN};
     if (prediction->no_figures || !(prediction->result.tasks.mean > 0))
         return 0;
     struct sim_config config = *base;
@@ -35,6 +36,7 @@ int load_find_saturation(const struct model *model, const struct prediction *pre
                          result.cpu_utilisation.mean * prediction->cores);
     saturation->throughput_hz = result.throughput_hz;
     saturation->share = uncertainty_share(&parts);
+    saturation->full = network_full_link(model, &result);
     sim_result_free(&result);
     return 0;
 }
@@ -207,10 +209,12 @@ static void print_limits(const struct load_row *rows, size_t n, FILE *out) {
             (i > 0 && is_same_configuration(&rows[i], &rows[i - 1])))
             continue;
         struct estimate most = uncertainty_widen(saturation->throughput_hz, saturation->share);
-        fprintf(out, "%s  threads %s, cores %d: %s\n",
+        fprintf(out, "%s  threads %s, cores %d: %s%s%s%s\n",
                 is_first ? "\nSaturation, the most throughput:\n" : "",
                 rows[i].prediction->threads->label, rows[i].prediction->cores,
-                quantity_show_interval(most.mean, most.half_width, UNIT_RATE, text));
+                quantity_show_interval(most.mean, most.half_width, UNIT_RATE, text),
+                saturation->full ? ", as the " : "", saturation->full ? saturation->full->name : "",
+                saturation->full ? " is full" : "");
         is_first = false;
     }
 }

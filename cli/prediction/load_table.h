@@ -10,6 +10,7 @@
 struct saturation {
     struct estimate throughput_hz; /* NAN: the model marks no tasks, or there are no figures */
     double share;                  /* the model's uncertainty of it */
+    const struct object *full;     /* the network's link that it comes from; NULL: it does not */
 };
 
 struct load_row {

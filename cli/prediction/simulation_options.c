@@ -112,6 +112,7 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
     switch (key) {
     case ARGP_KEY_INIT:
         *options = (struct simulation_options){.config.seed = 1};
+        state->child_inputs[0] = &options->network;
         return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);
@@ -158,7 +159,10 @@ static error_t parse_simulation(int key, char *argument, struct argp_state *stat
     }
 }
 
-const struct argp simulation_argp = {.options = options_list, .parser = parse_simulation};
+static const struct argp_child children[] = {{&network_argp, 0, NULL, 0}, {0}};
+
+const struct argp simulation_argp = {
+    .options = options_list, .parser = parse_simulation, .children = children};
 
 void simulation_options_finish(struct simulation_options *options) {
     struct error error;
@@ -200,7 +204,8 @@ static int follow(const struct simulation_options *options, struct model *model,
     struct changed_parts unasked = {0};
     int status = -1;
     if (repartitions_apply(&options->repartitions, model, error) == 0 &&
-        check_load(options, model, error) == 0)
+        check_load(options, model, error) == 0 &&
+        network_apply(&options->network, model, error) == 0)
         status = changes_apply(&options->changes, model, changed ? changed : &unasked, error);
     changed_parts_free(&unasked);
     return status;

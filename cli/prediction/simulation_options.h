@@ -8,6 +8,7 @@
 #include "cli/arguments/repartition.h"
 #include "cli/arguments/sweep.h"
 #include "cli/prediction/changed_parts.h"
+#include "cli/prediction/network.h"
 #include "cli/text/quantity.h"
 #include "simulator/simulator.h"
 
@@ -19,6 +20,7 @@ struct simulation_options {
     struct load_sweep loads;        /* simulation_options_finish() reads them */
     struct repartitions repartitions;
     struct changes changes;
+    struct network network;
 };
 
 /* Parses into a struct simulation_options. Bad values end the command with its usage's status. */

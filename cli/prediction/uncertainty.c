@@ -24,6 +24,11 @@
                     * they take turns at caches, and may find there what others loaded */
 #define DEARER 0.5 /* of what one core alone costs more, which no cache explains */
 
+/* What taking a lock that another core had last costs more than taking one that this core had: at
+ * most 60 ns, measured with threads that do little else, and as much for what it protects
+ * (docs/accuracy.md, memcached). */
+#define MOVED_LOCK_S 120e-9
+
 /* From this half-width on a figure would say nothing. */
 #define WIDEST 1
 
@@ -134,6 +139,12 @@ static double doubt_of_rules(const struct model *model, const int *pool_threads)
     return RULES * worst / M_LN2;
 }
 
+/* Of the CPU time: what locks may cost that move from core to core, where the recorded run had one
+ * core. Not scaled: it is as much as it can be. */
+static double moved_locks(const struct model *model, int cores) {
+    return cores > 1 ? MOVED_LOCK_S * model->machine.shared_locks_hz : 0;
+}
+
 bool uncertainty_knows_spread(const struct model *model) {
     return model->cpu_spread > 0 && model->plain_cpu_spread > 0;
 }
@@ -178,6 +189,7 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
         .cores = CORES * distance(cores, model->machine.cores),
         .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
                          doubt_of_one_core(model, busy_cores)),
+        .moved_locks = moved_locks(model, cores),
     };
 }
 
@@ -194,7 +206,7 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
-    return SCALE * sqrt(squares);
+    return hypot(SCALE * sqrt(squares), uncertainty->moved_locks);
 }
 
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
@@ -203,6 +215,11 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
     sure.self_check = fmax(sure.self_check - unknown_share(model), 0);
     if (uncertainty_share(&sure) < WIDEST)
         return NULL;
+    if (uncertainty->moved_locks >= WIDEST)
+        return memory_format(
+            "the threads share locks, which may cost up to %.0f %% more CPU time on several cores: "
+            "the recorded run had one, and shows nothing of it: record with several",
+            100 * uncertainty->moved_locks);
     const struct {
         double share;
         const char *what;
@@ -245,10 +262,10 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
                      uncertainty->machine, "self_check", uncertainty->self_check, "spread",
                      uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "sharing",
-                     uncertainty->sharing, "scale", SCALE);
+                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "scale", SCALE);
 }

@@ -2,9 +2,10 @@
  * simulation's own noise is the least of it and kept apart.
  *
  * The half-width is a share of the predicted time, SCALE * sqrt(sum of the squares of the parts
- * below). Their weights say how much each is worth, SCALE makes the real running time lie inside in
- * 90 of 100 configurations: it is found by bench/intervals.sh, leaving programs out one by one, and
- * stands in uncertainty.c with the weights, nowhere else. See "Intervals" in docs/accuracy.md. */
+ * below), but for `moved_locks`, which is not scaled. Their weights say how much each is worth,
+ * SCALE makes the real running time lie inside in 90 of 100 configurations: it is found by
+ * bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with the
+ * weights, nowhere else. See "Intervals" in docs/accuracy.md. */
 #ifndef PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 #define PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 
@@ -26,6 +27,7 @@ struct uncertainty {
     double threads;      /* other numbers of threads than recorded ... */
     double cores;        /* ... and of cores */
     double sharing;      /* what several cores cost each other, as far as one alone does not tell */
+    double moved_locks; /* locks that move between cores, of which the recorded run shows nothing */
 };
 
 /* Was the program run without probes more than once? Else what runs differ by is not known, and

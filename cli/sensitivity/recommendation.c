@@ -26,7 +26,7 @@ static void judge(const struct recommendation_search *search, struct tried *trie
 /* Intervals of a load without an end depend on how near to saturation it is. */
 static int find_saturation(const struct recommendation_search *search, struct tried *tried,
                            struct error *error) {
-    tried->saturation = (struct saturation){{NAN, NAN}, NAN};
+    tried->saturation = (struct saturation){.throughput_hz = {NAN, NAN}, .share = NAN};
     if (tried->prediction.no_figures || tried->prediction.result.regime == REGIME_ENDING)
         return 0;
     return load_find_saturation(search->model, &tried->prediction, &search->config,

@@ -13,6 +13,7 @@ static const char *const names[N_LIMITS] = {
     [LIMIT_CAPACITY] = "capacity",
     [LIMIT_PERMITS] = "permits",
     [LIMIT_DISK] = "disk",
+    [LIMIT_NETWORK] = "network",
     [LIMIT_THREADS] = "threads",
     [LIMIT_CROWD] = "crowd",
     [LIMIT_ONE_THREAD] = "one thread",
@@ -51,7 +52,8 @@ static struct relief *add(struct lister *lister, enum limit limit, enum variatio
 
 /* ---- pools ---- */
 
-#define HALF 0.5
+#define HALF  0.5
+#define TWICE 2
 
 static struct relief *add_of_pool(struct lister *lister, enum limit limit, enum variation_kind kind,
                                   int index, char *change) {
@@ -176,6 +178,12 @@ static void list_object(struct lister *lister, int index) {
         struct relief *relief = add(lister, LIMIT_DISK, VARY_SERVICE, index, object->name,
                                     memory_strdup("half as long"));
         relief->variation.factor = HALF;
+        relief->in_use = result->utilisation.mean;
+    }
+    if (object->kind == OBJECT_LINK && object->bytes_per_s > 0 && result->operations.mean > 0) {
+        struct relief *relief = add(lister, LIMIT_NETWORK, VARY_BANDWIDTH, index, object->name,
+                                    memory_strdup("twice the bandwidth"));
+        relief->variation.factor = TWICE;
         relief->in_use = result->utilisation.mean;
     }
     if (waited_for && is_limit(lister, index)) {

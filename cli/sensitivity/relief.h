@@ -17,6 +17,7 @@ enum limit {
     LIMIT_CAPACITY, /* of a bounded queue */
     LIMIT_PERMITS,  /* of a semaphore */
     LIMIT_DISK,
+    LIMIT_NETWORK,
     LIMIT_THREADS,     /* too few in a pool ... */
     LIMIT_CROWD,       /* ... or more than there are cores */
     LIMIT_ONE_THREAD,  /* what the only thread of a pool computes */

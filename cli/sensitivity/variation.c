@@ -199,6 +199,8 @@ static void list_object(struct lister *lister, int index) {
         list_amount(lister, index);
     if (object->kind == OBJECT_DISK && result->operations.mean > 0)
         add_object_times(lister, VARY_SERVICE, index, "service times");
+    if (object->kind == OBJECT_LINK && object->bytes_per_s > 0)
+        add_object_times(lister, VARY_BANDWIDTH, index, "bandwidth");
     if (object->interarrival_ns.kind != DIST_NONE)
         add_object_times(lister, VARY_ARRIVALS, index, "arrivals");
     if (waited_for && is_alike(lister->model, index) &&

@@ -18,6 +18,7 @@ enum variation_kind {
     VARY_HOLD,         /* computing and waiting while the lock is held, times `factor` */
     VARY_AMOUNT,       /* `step` more of the object's tokens, or of room in the queue */
     VARY_SERVICE,      /* the disk's service times, times `factor` */
+    VARY_BANDWIDTH,    /* the link's, times `factor` */
     VARY_ARRIVALS,     /* what arrives at the queue from outside comes `factor` times as fast */
     VARY_LEFT_OUT,     /* nobody waits for the object any more */
     VARY_WAITS_ADDED,  /* what the model leaves out is waited for as measured, see below */

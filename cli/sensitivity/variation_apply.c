@@ -73,6 +73,9 @@ int variation_apply(const struct variation *variation, struct model *model, stru
     case VARY_SERVICE:
         variation_graph_scale_dist(&model->objects[index].service_ns, factor);
         break;
+    case VARY_BANDWIDTH:
+        model->objects[index].bytes_per_s *= factor;
+        break;
     case VARY_ARRIVALS:
         variation_graph_scale_dist(&model->objects[index].interarrival_ns, 1 / factor);
         break;

@@ -13,6 +13,8 @@ struct scale {
 
 static const struct scale time_scales[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
 static const struct scale byte_scales[] = {{1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}};
+static const struct scale bandwidth_scales[] = {
+    {0.125e9, " Gbit/s"}, {0.125e6, " Mbit/s"}, {0.125e3, " kbit/s"}, {0.125, " bit/s"}};
 static const struct scale rate_scales[] = {{1e6, " M/s"}, {1, " /s"}};
 static const struct scale plain_scales[] = {{1, ""}};
 static const struct scale share_scales[] = {{0.01, " %"}};
@@ -28,6 +30,10 @@ static struct scale pick_scale(double value, enum unit unit) {
     case UNIT_BYTES:
         scales = byte_scales;
         n = sizeof byte_scales / sizeof *byte_scales;
+        break;
+    case UNIT_BANDWIDTH:
+        scales = bandwidth_scales;
+        n = sizeof bandwidth_scales / sizeof *bandwidth_scales;
         break;
     case UNIT_RATE:
         scales = rate_scales;
@@ -87,11 +93,28 @@ static int scale_of_suffix(const char *suffix, enum unit unit, double *scale) {
         const char *suffix;
         double scale;
     } suffixes[] = {
-        {UNIT_TIME, "ns", 1},       {UNIT_TIME, "us", 1e3},     {UNIT_TIME, "ms", 1e6},
-        {UNIT_TIME, "s", 1e9},      {UNIT_TIME, "min", 6e10},   {UNIT_RATE, "/s", 1},
-        {UNIT_RATE, "", 1},         {UNIT_SHARE, "%", 0.01},    {UNIT_SHARE, "", 1},
-        {UNIT_NONE, "", 1},         {UNIT_BYTES, "", 1},        {UNIT_BYTES, "K", 1 << 10},
-        {UNIT_BYTES, "M", 1 << 20}, {UNIT_BYTES, "G", 1 << 30},
+        {UNIT_TIME, "ns", 1},
+        {UNIT_TIME, "us", 1e3},
+        {UNIT_TIME, "ms", 1e6},
+        {UNIT_TIME, "s", 1e9},
+        {UNIT_TIME, "min", 6e10},
+        {UNIT_RATE, "/s", 1},
+        {UNIT_RATE, "", 1},
+        {UNIT_SHARE, "%", 0.01},
+        {UNIT_SHARE, "", 1},
+        {UNIT_NONE, "", 1},
+        {UNIT_BYTES, "", 1},
+        {UNIT_BYTES, "K", 1 << 10},
+        {UNIT_BYTES, "M", 1 << 20},
+        {UNIT_BYTES, "G", 1 << 30},
+        {UNIT_BANDWIDTH, "bit/s", 0.125},
+        {UNIT_BANDWIDTH, "kbit/s", 0.125e3},
+        {UNIT_BANDWIDTH, "Mbit/s", 0.125e6},
+        {UNIT_BANDWIDTH, "Gbit/s", 0.125e9},
+        {UNIT_BANDWIDTH, "B/s", 1},
+        {UNIT_BANDWIDTH, "kB/s", 1e3},
+        {UNIT_BANDWIDTH, "MB/s", 1e6},
+        {UNIT_BANDWIDTH, "GB/s", 1e9},
     };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         if (suffixes[i].unit == unit && strcmp(suffixes[i].suffix, suffix) == 0) {

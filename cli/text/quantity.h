@@ -10,6 +10,7 @@ enum unit {
     UNIT_RATE,  /* per second */
     UNIT_SHARE, /* 0..1, shown in per cent */
     UNIT_BYTES,
+    UNIT_BANDWIDTH, /* bytes per second */
 };
 
 /* Long enough for every quantity_show. */
@@ -24,7 +25,8 @@ char *quantity_show_interval(double value, double half_width, enum unit unit,
                              char text[QUANTITY_BYTES]);
 
 /* Reads a number with its unit's suffix (time: ns us ms s min, required; rate: /s or none; share:
- * % or none; bytes: K M G, of 1024, or none). 0 and *value in base units, or -1. */
+ * % or none; bytes: K M G, of 1024, or none; bandwidth: bit/s or B/s, k M G before it, of 1000). 0
+ * and *value in base units, or -1. */
 int quantity_parse(const char *text, enum unit unit, double *value);
 
 #endif

@@ -245,8 +245,11 @@ static void note_received(struct matcher *matcher, const struct use *use) {
         return;
     struct pending_list *list = list_for(matcher, use->socket, use->event.thread);
     *VECTOR_ADD(list) = (struct pending){found->requests.count, matcher->rounds[use->event.thread]};
-    *VECTOR_ADD(&found->requests) = (struct request){
-        .source = use->socket, .take = use->event, .wait = wait, .end = REQUEST_NO_EVENT};
+    *VECTOR_ADD(&found->requests) = (struct request){.source = use->socket,
+                                                     .take = use->event,
+                                                     .wait = wait,
+                                                     .end = REQUEST_NO_EVENT,
+                                                     .bytes = request_bytes_of(record)};
 }
 
 static bool next_pending(struct pending_list *list, size_t *request) {
@@ -273,6 +276,7 @@ static void note_sent(struct matcher *matcher, const struct use *use) {
     struct request *answered = &matcher->finder->found->requests.items[request];
     answered->end = use->event;
     answered->end_ns = trace_end_ns(record_of(matcher->finder, use->event));
+    answered->answer_bytes = request_bytes_of(record_of(matcher->finder, use->event));
 }
 
 static void match(struct finder *finder) {

@@ -2,9 +2,12 @@
 #ifndef PERSIK_MODELGEN_EVENTS_REQUEST_H
 #define PERSIK_MODELGEN_EVENTS_REQUEST_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "formats/trace.h"
 
 /* An event of a thread. */
 struct request_event {
@@ -26,6 +29,13 @@ struct request {
                                   * and which is ended before it; none: it had none */
     uint64_t from_ns, to_ns;     /* came in between; the same: then */
     uint64_t end_ns;             /* of its answer */
+    double bytes, answer_bytes;  /* read and written for it; NaN: not known */
 };
+
+/* What a call has read or written. NaN: not known; those for several messages return how many. */
+static inline double request_bytes_of(const struct trace_record *record) {
+    bool counts_messages = record->api == API_recvmmsg || record->api == API_sendmmsg;
+    return counts_messages ? NAN : record->value;
+}
 
 #endif

@@ -216,11 +216,13 @@ static void note_use(struct finder *finder, const struct use *use) {
     } else if (use->kind == USE_READ) {
         if (connection->request < 0 || connection->is_answered)
             begin_request(finder, connection, use);
+        finder->found->all.items[connection->request].bytes += request_bytes_of(record);
     } else if (connection->request >= 0) {
         struct request *request = &finder->found->all.items[connection->request];
         connection->is_answered = true;
         request->end = use->event;
         request->end_ns = trace_end_ns(record);
+        request->answer_bytes += request_bytes_of(record);
     }
 }
 

@@ -12,7 +12,9 @@ int model_builder_object(struct model *model, enum object_kind kind, char *name)
                                                        .name = name,
                                                        .servers = 1,
                                                        .dealt_to = MODEL_NONE,
-                                                       .condition_of = MODEL_NONE};
+                                                       .condition_of = MODEL_NONE,
+                                                       .comes_by = MODEL_NONE,
+                                                       .goes_by = MODEL_NONE};
     return (int)model->n_objects++;
 }
 

@@ -640,12 +640,15 @@ static int write_outside_queue(struct writer *writer, int index, struct outside_
     object->arrivals = queue->arrivals;
     if (queue->is_own)
         object->dealt_to = writer->in->pools->pool_of[writer->thread]; /* which takes from it */
+    object->connects = queue->accepts;
+    object->request_bytes = queue->request_bytes;
+    object->reply_bytes = queue->reply_bytes;
     object->evidence = queue->evidence;
     object->gaps = queue->gaps;
     object->n_gaps = queue->n_gaps;
     queue->gaps = NULL;
     queue->n_gaps = 0;
-    queue->interarrival_ns = (struct dist){0};
+    queue->interarrival_ns = queue->request_bytes = queue->reply_bytes = (struct dist){0};
     queue->evidence = NULL;
     return result;
 }

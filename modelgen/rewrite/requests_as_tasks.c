@@ -15,7 +15,8 @@
 #include "modelgen/notes.h"
 #include "modelgen/rewrite/signals.h"
 
-#define GAPS 64 /* values kept of distances that are not random */
+#define GAPS  64 /* values kept of distances that are not random ... */
+#define BYTES 16 /* ... and of how many bytes requests and their answers have */
 
 /* ---- queues ---- */
 
@@ -116,6 +117,25 @@ static struct dist distribution_of_gaps(const struct outside_queue *queue) {
     return gaps;
 }
 
+static struct dist bytes_of(const struct rewriter *rewriter, const struct outside_queue *queue,
+                            bool of_answers) {
+    const struct requests *requests = rewriter->requests;
+    double *values = memory_alloc(requests->all.count, sizeof *values);
+    double sum = 0;
+    size_t n = 0;
+    for (size_t r = 0; r < requests->all.count; r++) {
+        const struct request *request = &requests->all.items[r];
+        if (queue_of_request(rewriter, request) != queue)
+            continue;
+        values[n] = of_answers ? request->answer_bytes : request->bytes;
+        sum += values[n++];
+    }
+    bool is_known = isfinite(sum) && sum > 0;
+    struct dist bytes = is_known ? dist_from_values(values, n, BYTES) : (struct dist){0};
+    free(values);
+    return bytes;
+}
+
 static void describe_arrivals(struct rewriter *rewriter) {
     const struct arrivals *arrivals = rewriter->arrivals;
     for (size_t q = 0; q < rewriter->queues.n; q++) {
@@ -126,6 +146,8 @@ static void describe_arrivals(struct rewriter *rewriter) {
             arrivals->is_random || queue->arrivals < 3
                 ? (struct dist){.kind = DIST_EXPONENTIAL, .mean = 1e9 / (arrivals->rate_hz * share)}
                 : distribution_of_gaps(queue);
+        queue->request_bytes = bytes_of(rewriter, queue, false);
+        queue->reply_bytes = bytes_of(rewriter, queue, true);
         queue->evidence = memory_format(
             "%.0f requests, %.4g/s; for %.0f %% of all a thread waited, whose waits are %.3f "
             "from exponential ones (Kolmogorov-Smirnov)",
@@ -408,6 +430,8 @@ void outside_queues_free(struct outside_queues *queues) {
     for (size_t q = 0; q < queues->n; q++) {
         free(queues->items[q].interarrival_ns.values);
         free(queues->items[q].gaps);
+        free(queues->items[q].request_bytes.values);
+        free(queues->items[q].reply_bytes.values);
         free(queues->items[q].evidence);
     }
     free(queues->items);

@@ -17,7 +17,8 @@ struct outside_queue {
     struct dist interarrival_ns; /* owned until the model takes it */
     double *gaps;                /* between the recorded arrivals, in their order; the same */
     size_t n_gaps;
-    char *evidence; /* the same */
+    struct dist request_bytes, reply_bytes; /* the same; DIST_NONE: not known */
+    char *evidence;                         /* the same */
 };
 
 /* What the server did in the recorded run, from the first request to the last, without the probes.

@@ -40,6 +40,8 @@ static inline int build_object(struct model *model, enum object_kind kind, doubl
         .servers = 1,
         .dealt_to = MODEL_NONE,
         .condition_of = MODEL_NONE,
+        .comes_by = MODEL_NONE,
+        .goes_by = MODEL_NONE,
     };
     return (int)model->n_objects++;
 }

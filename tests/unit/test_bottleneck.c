@@ -334,6 +334,27 @@ static void a_disk(void **state) {
     assert_first(make_disk, LIMIT_DISK, "disk-0", 0.5);
 }
 
+/* A server of 1 ms whose replies take the link 4 ms. */
+static struct model *make_network(void) {
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0), back = build_object(model, OBJECT_LINK, 0);
+    struct object *requests = &model->objects[queue];
+    requests->clients = 8;
+    requests->goes_by = back;
+    requests->reply_bytes = constant(4000);
+    model->objects[back].bytes_per_s = 1e6;
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, constant(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_back(model, done, constant(0), get);
+    return model;
+}
+
+static void a_network(void **state) {
+    (void)state;
+    assert_first(make_network, LIMIT_NETWORK, "link-1", 1);
+}
+
 static struct model *make_computing(int threads, int cores) {
     struct model *model = build_model(cores);
     int pool = build_pool(model, threads, true), take;
@@ -523,6 +544,7 @@ int main(void) {
         cmocka_unit_test(too_few_permits),
         cmocka_unit_test(an_accept_thread),
         cmocka_unit_test(a_disk),
+        cmocka_unit_test(a_network),
         cmocka_unit_test(too_few_cores),
         cmocka_unit_test(too_few_threads),
         cmocka_unit_test(cores_and_threads_that_help_together_only),

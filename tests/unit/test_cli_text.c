@@ -53,6 +53,11 @@ static void quantities_are_read_with_their_units(void **state) {
     assert_true(value == 120e9);
     assert_int_equal(quantity_parse("90%", UNIT_SHARE, &value), 0);
     assert_true(fabs(value - 0.9) < 1e-12);
+    assert_int_equal(quantity_parse("1Gbit/s", UNIT_BANDWIDTH, &value), 0);
+    assert_true(value == 125e6);
+    assert_int_equal(quantity_parse("80 kB/s", UNIT_BANDWIDTH, &value), 0);
+    assert_true(value == 80e3);
+    assert_int_equal(quantity_parse("1G", UNIT_BANDWIDTH, &value), -1);
     assert_int_equal(quantity_parse("100/s", UNIT_RATE, &value), 0);
     assert_true(value == 100);
 }

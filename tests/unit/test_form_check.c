@@ -31,8 +31,12 @@ static void a_damaged_form_is_found_by_its_name(void **state) {
     struct trace_thread thread = {0};
     struct trace trace = {.n_threads = 1, .threads = &thread};
     struct stream stream = {0};
-    struct object object = {
-        .name = "queue", .kind = OBJECT_QUEUE, .condition_of = MODEL_NONE, .dealt_to = 7};
+    struct object object = {.name = "queue",
+                            .kind = OBJECT_QUEUE,
+                            .condition_of = MODEL_NONE,
+                            .comes_by = MODEL_NONE,
+                            .goes_by = MODEL_NONE,
+                            .dealt_to = 7};
     struct node node = {.name = "lost", .kind = NODE_END, .pool = MODEL_NONE};
     struct pool pool = {.name = "worker", .confidence = 2};
     struct partition_evidence evidence = {0};

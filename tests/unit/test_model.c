@@ -426,6 +426,12 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[1].think_ns", model->objects[1].think_ns = constant(5));
     REFUSED("objects[1].think_ns.mean",
             (model->objects[1].clients = 5, model->objects[1].think_ns = constant(-5)));
+    REFUSED("objects[1].comes_by", model->objects[1].comes_by = 2);
+    REFUSED("objects[1].goes_by", model->objects[1].goes_by = 100000);
+    REFUSED("objects[0].comes_by", model->objects[0].comes_by = 2);
+    REFUSED("objects[1]", model->objects[1].latency_ns = 5);
+    REFUSED("objects[1].bytes_per_s", model->objects[1].bytes_per_s = -5);
+    REFUSED("objects[1].request_bytes.mean", model->objects[1].request_bytes = constant(-5));
     REFUSED("objects[1].initial_items", model->objects[1].initial_items = 1e12);
     REFUSED("objects[1].amount.base", model->objects[1].amount.base = NAN);
     REFUSED("pools[0].profiled_threads", model->pools[0].profiled_threads = -1);

@@ -15,7 +15,7 @@
 #define MODELS     1500
 #define HORIZON_NS 1e5
 #define N_KINDS    ((int)NODE_TASK_END + 1)
-#define N_OBJECTS  ((int)OBJECT_MONITOR + 1)
+#define N_OBJECTS  ((int)OBJECT_LINK + 1)
 #define N_SECTIONS 4
 
 static int below(struct random_stream *random, int n) {
@@ -97,6 +97,15 @@ static void add_objects(struct model *model, struct random_stream *random) {
             added->service_ns = constant(70);
         if (kind == OBJECT_QUEUE && below(random, 3) == 0)
             added->interarrival_ns = exponential(500);
+        if (kind == OBJECT_QUEUE && below(random, 2)) {
+            added->comes_by = added->goes_by = OBJECT_LINK;
+            added->request_bytes = added->reply_bytes = exponential(200);
+            added->connects = below(random, 2);
+        }
+        if (kind == OBJECT_LINK) {
+            added->latency_ns = below(random, 300);
+            added->bytes_per_s = 1e9 * below(random, 3);
+        }
         if (kind == OBJECT_MONITOR)
             add_parts(model, object, random);
     }

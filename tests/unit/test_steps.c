@@ -38,7 +38,8 @@ static void make_run(struct run *run) {
                                     [DISK] = {.kind = OBJECT_DISK, .name = "disk"}},
                         .thread = {.n_records = 4}};
     for (size_t o = 0; o < N_OBJECTS; o++)
-        run->objects[o].condition_of = MODEL_NONE;
+        run->objects[o].condition_of = run->objects[o].comes_by = run->objects[o].goes_by =
+            MODEL_NONE;
     run->model = (struct model){
         .n_objects = N_OBJECTS, .objects = run->objects, .n_pools = 1, .pools = &run->pool};
     run->trace = (struct trace){

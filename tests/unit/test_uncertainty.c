@@ -50,6 +50,24 @@ static void what_is_well_known_has_a_narrow_interval_that_is_not_none(void **sta
     assert_true(share > 0.02 && share < 0.08);
 }
 
+static void locks_that_one_core_never_moved_may_cost_more_on_several(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.machine.cores = 1;
+    double before = share_of(&model, 4, 2);
+    model.machine.shared_locks_hz = 2.5e6;
+    double after = share_of(&model, 4, 2);
+    assert_true(fabs(after - hypot(before, 0.3)) < 1e-9);
+    assert_true(share_of(&model, 4, 1) < before);
+    struct uncertainty parts = uncertainty_find(&model, &threads, 2, 2);
+    assert_null(uncertainty_refuse(&model, &parts));
+    model.machine.shared_locks_hz = 40e6;
+    parts = uncertainty_find(&model, &threads, 2, 2);
+    char *refused = uncertainty_refuse(&model, &parts);
+    assert_non_null(strstr(refused, "the threads share locks"));
+    free(refused);
+}
+
 static void what_the_model_misses_of_its_own_run_widens_it(void **state) {
     (void)state;
     struct model model = good_model();
@@ -247,6 +265,7 @@ static void what_arrives_is_done_unless_it_may_be_too_much(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_well_known_has_a_narrow_interval_that_is_not_none),
+        cmocka_unit_test(locks_that_one_core_never_moved_may_cost_more_on_several),
         cmocka_unit_test(what_the_model_misses_of_its_own_run_widens_it),
         cmocka_unit_test(missing_only_the_runs_without_probes_widens_it_where_these_are_long),
         cmocka_unit_test(while_others_had_the_cores_the_cpu_time_checks_the_model),
