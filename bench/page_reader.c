@@ -1,10 +1,11 @@
-/* Reads blocks of one file at random: a fixed job whose time depends on how much of the file the page cache holds.
- * Threads share the reads. Built by bench/page-cache.sh.
+/* Reads blocks of one file at random: a fixed job whose time depends on how much of the file the
+ * page cache holds. Threads share the reads. Built by bench/page-cache.sh.
  *
  * usage: page_reader FILE THREADS READS BLOCK_BYTES SKEW
  *
- * SKEW 0 chooses all blocks alike; else the n-th most wanted block is chosen in proportion to n^-SKEW (Zipf). Which
- * blocks are wanted has nothing to do with where they lie. The same arguments read the same blocks. */
+ * SKEW 0 chooses all blocks alike; else the n-th most wanted block is chosen in proportion to
+ * n^-SKEW (Zipf). Which blocks are wanted has nothing to do with where they lie. The same arguments
+ * read the same blocks. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@ enum { MAX_THREADS = 64 };
 struct job {
     int file;
     size_t block_bytes, n_blocks;
-    const double *until;  /* n-th block of the list: how many of all choices fall to it or those before */
+    const double
+        *until; /* n-th block of the list: how many of all choices fall to it or those before */
     const size_t *places; /* and where it lies */
     long reads;
     uint64_t random;
@@ -73,11 +75,13 @@ int main(int argc, char **argv) {
         errx(2, "usage: page_reader FILE THREADS READS BLOCK_BYTES SKEW");
     int threads = atoi(argv[2]);
     long reads = atol(argv[3]);
-    struct job all = {.file = open(argv[1], O_RDONLY | O_CLOEXEC), .block_bytes = strtoul(argv[4], NULL, 10)};
+    struct job all = {.file = open(argv[1], O_RDONLY | O_CLOEXEC),
+                      .block_bytes = strtoul(argv[4], NULL, 10)};
     struct stat about;
     if (all.file < 0 || fstat(all.file, &about) != 0)
         err(1, "%s", argv[1]);
-    if (threads < 1 || threads > MAX_THREADS || all.block_bytes < 1 || (size_t)about.st_size < all.block_bytes)
+    if (threads < 1 || threads > MAX_THREADS || all.block_bytes < 1 ||
+        (size_t)about.st_size < all.block_bytes)
         errx(2, "1 to %d threads, and a file of at least one block", MAX_THREADS);
     posix_fadvise(all.file, 0, 0, POSIX_FADV_RANDOM);
     all.n_blocks = (size_t)about.st_size / all.block_bytes;

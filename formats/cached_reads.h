@@ -9,7 +9,7 @@
 struct cached_reads {
     struct cache_reads reads; /* its arrays are owned */
     double *sectors;          /* of each page; -1: it is read from no disk */
-    size_t *calls;            /* of each call the first of its accesses, and the end of the last one's */
+    size_t *calls; /* of each call the first of its accesses, and the end of the last one's */
     size_t n_calls;
 };
 

@@ -394,10 +394,10 @@ struct node {
      * n-th call of a run is the n-th of these, by whichever thread; what comes after the last one
      * is like those of the second half. */
     size_t n_calls;
-    double *calls; /* owned */
-    size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is; -1:
-                     * it read nothing of it */
-    double *reads; /* owned */
+    double *calls;  /* owned */
+    size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;
+                     * -1: it read nothing of it */
+    double *reads;  /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };
@@ -466,8 +466,8 @@ struct machine {
     double busy_cores;        /* by the recorded program, on average; 0: not known */
 };
 
-/* What the program read of the page cache, and what that held: from which follows what it would find
- * in one of another size (model/page_cache.h). */
+/* What the program read of the page cache, and what that held: from which follows what it would
+ * find in one of another size (model/page_cache.h). */
 struct page_cache {
     char *unknown;     /* why other sizes cannot be told; NULL: they can */
     double size_bytes; /* of the recorded run's; 0: nothing had to leave it that was read again */
@@ -476,7 +476,8 @@ struct page_cache {
     double agreement; /* 0..1 of the reads of pages that had been read before found them, or not, as
                        * this cache has it */
     /* Of each group of pages, which are numbered in a row: how many, whether they were there at the
-     * beginning (1), and the sector that the first one is at; -1: nowhere, it is read from no disk */
+     * beginning (1), and the sector that the first one is at; -1: nowhere, it is read from no disk
+     */
     size_t n_groups;
     double *groups; /* owned */
     /* Of each call that read, in their order: the number of accesses, and of each access the first

@@ -10,8 +10,8 @@ static bool is_whole(double value, double least, double most) {
     return value >= least && value <= most && value == floor(value);
 }
 
-static int check_groups(const struct page_cache *cache, const struct place *place,
-                        double *pages, struct error *error) {
+static int check_groups(const struct page_cache *cache, const struct place *place, double *pages,
+                        struct error *error) {
     if (cache->n_groups % 3 != 0)
         return model_violation(place, error, "of each group three numbers");
     for (size_t i = 0; i < cache->n_groups; i += 3) {

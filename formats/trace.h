@@ -293,8 +293,8 @@ bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread
  * corrupted (checksums of zstd frames). trace_free() ends it. */
 struct trace *trace_load(const char *path, struct error *error);
 
-/* The same without records, slices, block requests and pages: their numbers are there, the arrays are
- * NULL. Reads no further than the file's header. */
+/* The same without records, slices, block requests and pages: their numbers are there, the arrays
+ * are NULL. Reads no further than the file's header. */
 struct trace *trace_load_header(const char *path, struct error *error);
 
 /* Writes atomically, mode 0600. `level`: zstd level, 0 = default. */

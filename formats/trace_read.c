@@ -13,7 +13,7 @@
 
 #define AGAIN "run `persik trace` again"
 
-#define MOST_APIS  4096             /* functions in a catalog: ten times ours */
+#define MOST_APIS  4096                /* functions in a catalog: ten times ours */
 #define MOST_PAGES (UINT64_C(1) << 52) /* of a file */
 
 struct reader {
@@ -429,11 +429,11 @@ static int read_parts(struct reader *reader, json_t *json) {
     struct trace *trace = reader->trace;
     json_t *meta, *apis, *frames, *contexts, *threads;
     json_t *sectors = NULL, *evictions = NULL, *values = NULL; /* younger than the version */
-    json_int_t blocks, pages = 0; /* `pages`, too */
-    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?I, s?o, s?o, s?o}", "meta", &meta, "apis",
-                    &apis, "frames", &frames, "contexts", &contexts, "threads", &threads, "blocks",
-                    &blocks, "pages", &pages, "sectors", &sectors, "evictions", &evictions, "values",
-                    &values) != 0 ||
+    json_int_t blocks, pages = 0;                              /* `pages`, too */
+    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?I, s?o, s?o, s?o}", "meta", &meta,
+                    "apis", &apis, "frames", &frames, "contexts", &contexts, "threads", &threads,
+                    "blocks", &blocks, "pages", &pages, "sectors", &sectors, "evictions",
+                    &evictions, "values", &values) != 0 ||
         blocks < 0 || pages < 0)
         return -1;
     trace->pages = binary_input_allocate(&reader->input, (size_t)pages, sizeof *trace->pages);

@@ -210,11 +210,11 @@ static char *write_header(const struct trace *trace) {
         json_array_append_new(threads, write_thread(&trace->threads[i]));
     json_t *frames = json_array();
     json_t *contexts = write_contexts(trace, frames);
-    json_t *json =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "meta", write_meta(&trace->meta),
-                  "apis", write_apis(), "frames", frames, "contexts", contexts, "threads", threads,
-                  "blocks", (json_int_t)trace->n_blocks, "pages", (json_int_t)trace->n_pages, "sectors", write_sectors(trace),
-                  "evictions", write_evictions(trace), "values", write_values(trace));
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "meta", write_meta(&trace->meta),
+        "apis", write_apis(), "frames", frames, "contexts", contexts, "threads", threads, "blocks",
+        (json_int_t)trace->n_blocks, "pages", (json_int_t)trace->n_pages, "sectors",
+        write_sectors(trace), "evictions", write_evictions(trace), "values", write_values(trace));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);
     return text;

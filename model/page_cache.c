@@ -89,9 +89,9 @@ static bool is_inactive_low(const struct cache *cache) {
 static void reclaim(struct cache *cache) {
     const struct list *inactive = &cache->lists[INACTIVE], *active = &cache->lists[ACTIVE];
     if (is_inactive_low(cache) || cache->came_back)
-        deactivate(cache, RECLAIMED * (inactive->count > 0
-                                           ? (double)active->count / (double)inactive->count
-                                           : 2));
+        deactivate(cache,
+                   RECLAIMED *
+                       (inactive->count > 0 ? (double)active->count / (double)inactive->count : 2));
     cache->came_back = false;
     for (int i = 0; i < RECLAIMED && inactive->count > 0; i++)
         let_go(cache, inactive->oldest);
@@ -138,9 +138,9 @@ static void use(struct cache *cache, int at) {
 static struct cache_miss fetch(struct cache *cache, const struct cache_reads *reads, size_t access,
                                int page) {
     struct cache_miss miss = {access, page, 0};
-    for (size_t at = (size_t)page; at < reads->n_pages &&
-                                   reads->group_of[at] == reads->group_of[page] &&
-                                   cache->pages[at].list == NOWHERE;
+    for (size_t at = (size_t)page;
+         at < reads->n_pages && reads->group_of[at] == reads->group_of[page] &&
+         cache->pages[at].list == NOWHERE;
          at++) {
         come(cache, (int)at);
         miss.count++;
@@ -176,10 +176,10 @@ struct cache_misses page_cache_replay(const struct cache_reads *reads, enum cach
                                       double size_bytes) {
     struct cache_misses misses = {0};
     double most = floor(size_bytes / PAGE_CACHE_PAGE_BYTES);
-    struct cache cache = {
-        .rule = rule,
-        .most = most < (double)reads->n_pages ? (size_t)fmax(most, 1) : reads->n_pages + 1,
-        .pages = memory_alloc(reads->n_pages, sizeof *cache.pages)};
+    struct cache cache = {.rule = rule,
+                          .most = most < (double)reads->n_pages ? (size_t)fmax(most, 1)
+                                                                : reads->n_pages + 1,
+                          .pages = memory_alloc(reads->n_pages, sizeof *cache.pages)};
     for (int name = 0; name < LISTS; name++)
         cache.lists[name] = (struct list){NONE, NONE, 0};
     if (has_warm(reads)) {

@@ -8,9 +8,9 @@
  *   LRU        what was not used for longest (Mattson, Gecsei, Slutz and Traiger 1970)
  *   TWO_LISTS  Linux' (mm/vmscan.c, mm/workingset.c): with its first use a page is on the inactive
  *              list, with the second one on the active list; pages go from the end of the inactive
- *              one. One that comes back after fewer others went than the active list holds is active
- *              at once (Weiner 2014, "Thrash detection-based file cache sizing"). The active list
- *              ages when it is the longer one, and when such pages came back. */
+ *              one. One that comes back after fewer others went than the active list holds is
+ * active at once (Weiner 2014, "Thrash detection-based file cache sizing"). The active list ages
+ * when it is the longer one, and when such pages came back. */
 #ifndef PERSIK_MODEL_PAGE_CACHE_H
 #define PERSIK_MODEL_PAGE_CACHE_H
 

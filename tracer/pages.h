@@ -1,6 +1,6 @@
 /* What the program reads of the page cache, and what comes into it for the program: by the kernel's
- * tracepoints, which know files by their inodes and pages by their places. A probe would have to ask
- * the kernel for each descriptor's file, which it must not (docs/development.md).
+ * tracepoints, which know files by their inodes and pages by their places. A probe would have to
+ * ask the kernel for each descriptor's file, which it must not (docs/development.md).
  *
  * In a buffer of its own, for the program's threads alone: who reads small pieces from memory makes
  * more of these events than of all others, and none of the others may be lost for them. */

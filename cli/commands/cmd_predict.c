@@ -671,9 +671,9 @@ int command_predict(int argc, char **argv) {
     struct error error;
     struct model *model = simulation_options_load(&options.simulation, options.common.directory,
                                                   &sweep.changed, &error);
-    bool is_resized = model && (options.page_cache_bytes == 0 ||
-                                page_cache_resize(model, options.page_cache_bytes, &sweep.changed,
-                                                  &error) == 0);
+    bool is_resized =
+        model && (options.page_cache_bytes == 0 ||
+                  page_cache_resize(model, options.page_cache_bytes, &sweep.changed, &error) == 0);
     int status = is_resized ? predict(&options, model, &sweep) : command_failed(&error);
     free_sweep(&sweep);
     model_free(model);

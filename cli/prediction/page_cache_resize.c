@@ -8,8 +8,8 @@
 #include "formats/cached_reads.h"
 #include "model/page_cache.h"
 
-/* Of all pages that come in, more of those for which the model has no disk than before: from then on
- * its figures would lack what matters. */
+/* Of all pages that come in, more of those for which the model has no disk than before: from then
+ * on its figures would lack what matters. */
 #define MATTERS 0.05
 
 struct numbers {
@@ -116,8 +116,8 @@ static void add_request(struct numbers *calls, const double request[3], size_t *
     ++*n;
 }
 
-/* `recorded` points to the number of requests of the call, which these follow. Those that go on where
- * the one before ended, or are of the same access, are there with it. */
+/* `recorded` points to the number of requests of the call, which these follow. Those that go on
+ * where the one before ended, or are of the same access, are there with it. */
 static void write_call(const struct cached_reads *made, const struct replayed *found, int call,
                        const double *recorded, struct numbers *calls) {
     size_t at = calls->count, n = 0;
@@ -125,7 +125,8 @@ static void write_call(const struct cached_reads *made, const struct replayed *f
     for (size_t r = 0; r < (size_t)recorded[0]; r++)
         if (call < 0 || !is_replayed(made, (size_t)call, recorded[1 + 3 * r]))
             add_request(calls, &recorded[1 + 3 * r], &n);
-    for (size_t m = call < 0 ? 0 : found->first[call]; call >= 0 && m < found->first[call + 1]; m++) {
+    for (size_t m = call < 0 ? 0 : found->first[call]; call >= 0 && m < found->first[call + 1];
+         m++) {
         const struct cache_miss *miss = &found->misses.items[m];
         double sector = made->sectors[miss->first];
         bool with_previous = m > found->first[call] && miss[-1].access == miss->access;
@@ -154,14 +155,15 @@ int page_cache_resize(struct model *model, double size_bytes, struct changed_par
     if (cache->unknown)
         return error_set(error, "--page-cache: %s", cache->unknown);
     if (cache->n_calls == 0)
-        return error_set(error,
-                         "--page-cache: the recording does not tell what was read of it: record "
-                         "again as root, on Linux 6.13 or later, with files that a disk is read for");
+        return error_set(
+            error, "--page-cache: the recording does not tell what was read of it: record "
+                   "again as root, on Linux 6.13 or later, with files that a disk is read for");
     struct cached_reads made = cached_reads_make(cache);
     struct replayed recorded =
         replay(&made, cache->rule, cache->size_bytes > 0 ? cache->size_bytes : INFINITY);
     struct replayed found = replay(&made, cache->rule, size_bytes);
-    struct came before = count_came(model, &made, &recorded), now = count_came(model, &made, &found);
+    struct came before = count_came(model, &made, &recorded),
+                now = count_came(model, &made, &found);
     int status = check_outside(before, now, error);
     for (size_t n = 0; n < model->n_nodes && status == 0; n++)
         if (model->nodes[n].n_reads > 0)

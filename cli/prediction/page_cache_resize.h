@@ -6,8 +6,8 @@
 #include "formats/model.h"
 
 /* Makes the model's calls ask its disks for what a cache of `size_bytes` would have missed of the
- * recorded reads, in their order; adds to `parts` what that changes. -1 and `error`: that cannot be told of this
- * model, and why. */
+ * recorded reads, in their order; adds to `parts` what that changes. -1 and `error`: that cannot be
+ * told of this model, and why. */
 int page_cache_resize(struct model *model, double size_bytes, struct changed_parts *parts,
                       struct error *error);
 

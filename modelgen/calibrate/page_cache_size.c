@@ -74,8 +74,8 @@ static double share_alike(const struct outcomes *found) {
 /* Correlation of the two: 0 where the replay tells nothing of the recording. */
 static double correlation(const struct outcomes *found) {
     const double(*n)[2] = found->count;
-    double spread = (n[0][0] + n[0][1]) * (n[1][0] + n[1][1]) * (n[0][0] + n[1][0]) *
-                    (n[0][1] + n[1][1]);
+    double spread =
+        (n[0][0] + n[0][1]) * (n[1][0] + n[1][1]) * (n[0][0] + n[1][0]) * (n[0][1] + n[1][1]);
     return spread > 0 ? (n[0][0] * n[1][1] - n[0][1] * n[1][0]) / sqrt(spread) : 0;
 }
 
@@ -140,6 +140,14 @@ static double fit_size(struct search *search, enum cache_rule rule, double most_
     return floor(high / PAGE_CACHE_PAGE_BYTES) * PAGE_CACHE_PAGE_BYTES;
 }
 
+/* Which of the mapped pages are used again nobody sees. */
+static bool is_mostly_mapped(const struct page_reads *reads) {
+    double read = 0;
+    for (size_t a = 0; a < reads->n_accesses; a++)
+        read += reads->accesses[a].count;
+    return (double)reads->mapped > evidence.majority * (read + (double)reads->mapped);
+}
+
 static void find_size(struct search *search, struct page_cache *cache) {
     double came = count_came(search->reads);
     struct outcomes whole = try_size(search, CACHE_TWO_LISTS, INFINITY);
@@ -176,6 +184,10 @@ struct page_cache page_cache_size_find(const struct page_reads *reads) {
                             memory_alloc(reads->n_pages, sizeof *search.call_of),
                             memory_alloc(reads->n_pages, sizeof *search.seen)};
     find_size(&search, &cache);
+    if (!cache.unknown && is_mostly_mapped(reads))
+        cache.unknown =
+            memory_strdup("most of what was used of files was mapped (mmap), and not read "
+                          "by calls: which of it is used again is not known");
     cached_reads_free(&search.made);
     free(search.call_of);
     free(search.seen);

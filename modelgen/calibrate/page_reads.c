@@ -17,9 +17,9 @@
 struct use {
     uint64_t start_ns; /* of the call, or when it was */
     size_t thread;
-    size_t record; /* NO_RECORD: outside of all calls */
-    size_t order;  /* in the trace */
-    uint64_t key;  /* of the first page */
+    size_t record;    /* NO_RECORD: outside of all calls */
+    size_t order;     /* in the trace */
+    uint64_t key;     /* of the first page */
     uint64_t end_key; /* of the one behind all that were asked for */
     uint32_t count;
     bool came;
@@ -47,8 +47,8 @@ struct finder {
 
 /* ---- whose pages, and which ---- */
 
-/* The pages of a disk itself, in which file systems keep what they know of their files: such a page's
- * file has the disk's number. */
+/* The pages of a disk itself, in which file systems keep what they know of their files: such a
+ * page's file has the disk's number. */
 static bool *find_metadata(const struct trace *trace) {
     struct map devices = MAP_EMPTY;
     bool *is_metadata = memory_alloc(trace->n_pages, sizeof *is_metadata);
@@ -206,7 +206,8 @@ static void place_pages(struct finder *finder, const struct use *uses, size_t n,
 
 static void add_access(struct finder *finder, int page, bool ahead, bool came, bool goes_on) {
     struct page_reads *reads = finder->reads;
-    struct cache_access *last = reads->n_accesses > 0 ? &reads->accesses[reads->n_accesses - 1] : NULL;
+    struct cache_access *last =
+        reads->n_accesses > 0 ? &reads->accesses[reads->n_accesses - 1] : NULL;
     if (!goes_on || !last || last->ahead != ahead || last->first + last->count != page) {
         if (reads->n_accesses == finder->accesses_room) {
             finder->accesses_room = 2 * finder->accesses_room + 64;
@@ -220,7 +221,8 @@ static void add_access(struct finder *finder, int page, bool ahead, bool came, b
     }
     bool **marks = &reads->came[reads->n_accesses - 1];
     if ((last->count & (last->count - 1)) == 0) /* room for powers of two */
-        *marks = memory_resize(*marks, last->count > 0 ? 2 * (size_t)last->count : 1, sizeof **marks);
+        *marks =
+            memory_resize(*marks, last->count > 0 ? 2 * (size_t)last->count : 1, sizeof **marks);
     (*marks)[last->count++] = came;
 }
 
@@ -267,8 +269,8 @@ static void read_call(struct finder *finder, const struct use *uses, size_t n, b
                     reads->sectors[page] = NOT_KNOWN;
                 }
             }
-    reads->calls[reads->n_calls] = (struct page_call){uses->thread, uses->start_ns,
-                                                      reads->n_accesses, 0};
+    reads->calls[reads->n_calls] =
+        (struct page_call){uses->thread, uses->start_ns, reads->n_accesses, 0};
     list_accesses(finder, uses, n, stamp);
     reads->calls[reads->n_calls].n = reads->n_accesses - reads->calls[reads->n_calls].first;
     reads->n_calls++;
@@ -303,9 +305,9 @@ static void guess_places(struct finder *finder) {
             }
             if (sectors[i] == NOT_REQUIRED)
                 continue;
-            reads->guessed++;
             if (known < reads->n_pages)
-                sectors[i] = sectors[known] + PAGE_SECTORS * ((double)keys[i] - (double)keys[known]);
+                sectors[i] =
+                    sectors[known] + PAGE_SECTORS * ((double)keys[i] - (double)keys[known]);
             else if (any < reads->n_pages)
                 sectors[i] = sectors[any];
             sectors[i] = sectors[i] < 0 ? 0 : sectors[i];
@@ -332,7 +334,8 @@ struct page_reads page_reads_find(const struct disk_service *disks) {
     for (size_t from = 0, to; from < n; from = to) {
         const struct use *first = &finder.uses.items[from];
         to = from + 1;
-        while (to < n && first->record != NO_RECORD && finder.uses.items[to].thread == first->thread &&
+        while (to < n && first->record != NO_RECORD &&
+               finder.uses.items[to].thread == first->thread &&
                finder.uses.items[to].record == first->record)
             to++;
         read_call(&finder, first, to - from, seen, stamp);

@@ -1,8 +1,9 @@
-/* What the calls of the recorded run read of the page cache, call by call, in pages that have numbers.
+/* What the calls of the recorded run read of the page cache, call by call, in pages that have
+ * numbers.
  *
- * Of each page the kernel said when it was read and when it came in; that is, which reads found what
- * they wanted. What came in during a call is what the disk was asked for in it, in the same order: so
- * a page's place on the disk is known, and which pages came with one request. */
+ * Of each page the kernel said when it was read and when it came in; that is, which reads found
+ * what they wanted. What came in during a call is what the disk was asked for in it, in the same
+ * order: so a page's place on the disk is known, and which pages came with one request. */
 #ifndef PERSIK_MODELGEN_CALIBRATE_PAGE_READS_H
 #define PERSIK_MODELGEN_CALIBRATE_PAGE_READS_H
 
@@ -24,9 +25,9 @@ struct page_reads {
     size_t n_pages;
     int *group_of;   /* of each page: which request it came with */
     bool *warm;      /* of each page: was there before the recording saw it */
-    double *sectors; /* of each page; -1: it came without a request: a hole in a file */
-    size_t guessed;  /* pages whose place nobody saw: it is taken from their neighbours' */
-    size_t mapped;   /* pages of mapped files that were touched: a page for each time */
+    double *sectors; /* of each page; -1: it came without a request: a hole in a file. Where nobody
+                      * saw it come it is as far from a neighbour in the file as the pages are */
+    size_t mapped;   /* pages of mapped files that were found not to be mapped yet */
 };
 
 /* Of a trace with pages; `disks` must be of it. page_reads_free() ends it. */

@@ -5,8 +5,7 @@
 #include "base/memory.h"
 
 struct thread_numbers thread_numbers_find(const struct trace *trace) {
-    struct thread_numbers numbers = {trace, MAP_EMPTY,
-                                     memory_alloc(trace->n_threads, sizeof(int))};
+    struct thread_numbers numbers = {trace, MAP_EMPTY, memory_alloc(trace->n_threads, sizeof(int))};
     for (size_t t = 0; t < trace->n_threads; t++) {
         uint64_t tid = (uint64_t)trace->threads[t].tid;
         numbers.before[t] = map_get(&numbers.last_of, tid, -1);

@@ -91,7 +91,8 @@ static double find_read(const struct page_reads *reads, const struct recorded_ca
 
 /* Of reads to which no node's call leads, those that no disk had to do with in the recorded run may
  * have in another one. */
-static void write_page_cache(const struct peg_builder *builder, const struct recorded_calls *calls) {
+static void write_page_cache(const struct peg_builder *builder,
+                             const struct recorded_calls *calls) {
     const struct trace *trace = builder->in->trace;
     struct page_cache *cache = &builder->model->page_cache;
     cache->unknown = memory_strdup(trace->meta.no_pages);

@@ -1,6 +1,6 @@
-/* modelgen/calibrate/page_reads, page_cache_size; cli/prediction/page_cache_resize: what the recorded
- * calls read of the page cache, how much that held, and what the model's calls ask a disk for with
- * another one. */
+/* modelgen/calibrate/page_reads, page_cache_size; cli/prediction/page_cache_resize: what the
+ * recorded calls read of the page cache, how much that held, and what the model's calls ask a disk
+ * for with another one. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +107,8 @@ static void nothing_is_read_beyond_the_end_or_twice(void **state) {
     struct found found = find(trace);
     assert_int_equal(found.reads.calls[0].n, 1);
     assert_true(found.reads.accesses[0].first == 0);
-    assert_in_range(found.reads.accesses[0].count, 3, 4); /* where in its page it began is not said */
+    assert_in_range(found.reads.accesses[0].count, 3,
+                    4); /* where in its page it began is not said */
     free_found(&found, trace);
 }
 
@@ -119,7 +120,6 @@ static void what_was_there_before_has_its_neighbours_place(void **state) {
     struct found found = find(trace);
     assert_int_equal(found.reads.n_pages, 2);
     assert_true(found.reads.warm[1] && !found.reads.warm[0]);
-    assert_int_equal(found.reads.guessed, 1);
     assert_true(found.reads.sectors[1] == found.reads.sectors[0] + 16);
     free_found(&found, trace);
 }
@@ -180,6 +180,18 @@ static void where_chance_decides_no_size_does(void **state) {
     free_found(&found, trace);
 }
 
+static void mapped_files_are_not_known(void **state) {
+    (void)state;
+    struct trace *trace = random_trace(500, 60);
+    builder_pages(trace, (struct trace_pages){1, 9, 0, 2000, FILE_SYSTEM, trace->threads[0].tid,
+                                              PAGES_MAPPED});
+    struct found found = find(trace);
+    struct page_cache cache = page_cache_size_find(&found.reads);
+    assert_non_null(strstr(cache.unknown, "mapped"));
+    free_cache(&cache);
+    free_found(&found, trace);
+}
+
 static void a_cache_that_held_all_has_no_size(void **state) {
     (void)state;
     struct trace *trace = random_trace(2000, FILE_PAGES);
@@ -205,11 +217,12 @@ static struct model *resized(double pages, double *requests) {
     struct node *node = model->nodes = memory_alloc(1, sizeof *node);
     struct page_cache *cache = &model->page_cache;
     model->n_nodes = 1;
-    *node = (struct node){.kind = NODE_IO,
-                          .n_calls = 13,
-                          .calls = memcpy(memory_alloc(13, sizeof(double)), calls, sizeof calls),
-                          .n_reads = 4,
-                          .reads = memcpy(memory_alloc(4, sizeof(double)), numbers, sizeof numbers)};
+    *node =
+        (struct node){.kind = NODE_IO,
+                      .n_calls = 13,
+                      .calls = memcpy(memory_alloc(13, sizeof(double)), calls, sizeof calls),
+                      .n_reads = 4,
+                      .reads = memcpy(memory_alloc(4, sizeof(double)), numbers, sizeof numbers)};
     cache->groups = memcpy(memory_alloc(6, sizeof(double)), groups, sizeof groups);
     cache->n_groups = 6;
     cache->calls = memcpy(memory_alloc(12, sizeof(double)), reads, sizeof reads);
@@ -261,6 +274,7 @@ int main(void) {
         cmocka_unit_test(what_was_there_before_has_its_neighbours_place),
         cmocka_unit_test(the_size_is_that_which_explains_the_reads),
         cmocka_unit_test(where_chance_decides_no_size_does),
+        cmocka_unit_test(mapped_files_are_not_known),
         cmocka_unit_test(a_cache_that_held_all_has_no_size),
         cmocka_unit_test(a_smaller_cache_asks_again),
         cmocka_unit_test(what_was_not_recorded_is_refused),

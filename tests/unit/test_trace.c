@@ -101,8 +101,8 @@ static struct trace *make_trace(size_t n_records) {
     add_thread(trace, work, n_records);
     builder_block(
         trace, (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD, 1ull << 33});
-    builder_pages(trace, (struct trace_pages){5, 1ull << 40, 1ull << 30, 9, 254u << 20, 101,
-                                              PAGES_ADDED});
+    builder_pages(trace,
+                  (struct trace_pages){5, 1ull << 40, 1ull << 30, 9, 254u << 20, 101, PAGES_ADDED});
     builder_eviction(trace,
                      (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75});
     builder_value(trace, "struct queue.size", 1ull << 47, 1, 1ull << 41, -7);
