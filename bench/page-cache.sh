@@ -148,7 +148,7 @@ predicted() {
         "$persik" predict -q -i "$kept/recording" --page-cache "$1" --arrivals "$rate/s" --requests "$requests" \
             --format json | jq '.configurations[0].throughput_hz'
     else
-        "$persik" predict -q -i "$kept/recording" --page-cache "$1" --partition read_blocks=fixed --format json |
+        "$persik" predict -q -i "$kept/recording" --page-cache "$1" --format json |
             jq '.configurations[0].run_ns / 1e9'
     fi
 }
