@@ -8,8 +8,9 @@
 #
 # usage: bench/page-cache.sh KIND [run|compare]      (default: run, then compare)
 #
-# Each run begins with an empty cache. Its time (reader), or its throughput (server), by the program or the client; what
-# the cache held at its end by the control group, and for so much it is predicted. Of each size $RUNS runs, in turn with
+# Each run begins with an empty cache. Its time (reader), or its throughput (server), by the program or the client; the
+# requests to the disk by its own log; what the cache held at the end by the control group, and for so much it is
+# predicted. Of each size $RUNS runs, in turn with
 # the others; their medians. All is kept in bench/scratch/page-cache/KIND/: delete the folder to measure anew, give more
 # $RUNS to add some. No run begins after $LIMIT seconds: start it again.
 #
@@ -26,7 +27,7 @@ limit=${LIMIT:-100000}
 kept=$work/page-cache/$kind
 port=18091
 rate=2500
-requests=10000
+requests=5000
 disk=(--mb 512 --turn 400 --seek-least 50 --seek-most 400 --settle 20 --rate 400) # fast, so that runs are short
 
 case $kind in
@@ -105,9 +106,10 @@ END
 
 # run MB: the time in seconds, or the requests answered in one, and what was in the cache in the end.
 run() {
-    local start end figure
+    local start end figure before
     "$SLOW_DISK_DROP"
     group_make "$1"
+    before=$(wc -l <"$kept/log")
     if [ "$kind" = server ]; then
         "${command[@]}" >"$scratch/out" &
         pid=$!
@@ -120,7 +122,7 @@ run() {
         end=$EPOCHREALTIME
         figure=$(number %.4f "${end/,/.} - ${start/,/.}")
     fi
-    echo "$figure,$(group_cached)"
+    echo "$figure,$(group_cached),$(($(wc -l <"$kept/log") - before))"
     [ -z "$pid" ] || { kill -TERM "$pid" && wait "$pid"; }
     pid=
     group_remove
@@ -130,7 +132,7 @@ measure() {
     local round size
     set_command
     record
-    [ -s "$kept/runs.csv" ] || echo "round,mb,figure,cached" >"$kept/runs.csv"
+    [ -s "$kept/runs.csv" ] || echo "round,mb,figure,cached,disk_requests" >"$kept/runs.csv"
     for ((round = 1; round <= runs; round++)); do
         for size in "${sizes[@]}"; do
             ! grep -q "^$round,$size," "$kept/runs.csv" || continue
@@ -142,14 +144,15 @@ measure() {
 
 # ------------------------------------------------------------------------- predicted against measured
 
-# predicted BYTES
+asked_of_disk='\([.objects[] | select(.kind == "disk").operations] | add)'
+# predicted BYTES: the figure, and the requests to the disk.
 predicted() {
     if [ "$kind" = server ]; then
         "$persik" predict -q -i "$kept/recording" --page-cache "$1" --arrivals "$rate/s" --requests "$requests" \
-            --format json | jq '.configurations[0].throughput_hz'
+            --format json | jq -r ".configurations[0] | \"\(.throughput_hz) $asked_of_disk\""
     else
         "$persik" predict -q -i "$kept/recording" --page-cache "$1" --format json |
-            jq '.configurations[0].run_ns / 1e9'
+            jq -r ".configurations[0] | \"\(.run_ns / 1e9) $asked_of_disk\""
     fi
 }
 
@@ -157,16 +160,17 @@ compare() {
     "$persik" build-model -q -i "$kept/recording" >&2
     jq -r '.page_cache | "recorded with \(.size_bytes / 1e6) MB, by its reads (\(100 * .agreement) % alike); \(.read_bytes / 1e6) MB read"' \
         "$kept/recording/model.json"
-    echo "MB  cached MB  measured: median (least .. most)  predicted  error %"
+    echo "MB  cached MB  measured: median (least .. most)  predicted  error %  requests to the disk: mean, predicted, error %"
     local size
     for size in "${sizes[@]}"; do
-        awk -F, -v mb="$size" 'NR > 1 && $2 == mb {print $3, $4}' "$kept/runs.csv" | sort -g >"$kept/of-size"
+        awk -F, -v mb="$size" 'NR > 1 && $2 == mb {print $3, $4, $5}' "$kept/runs.csv" | sort -g >"$kept/of-size"
         [ -s "$kept/of-size" ] || continue
-        read -r median least most cached < <(awk '{a[NR] = $1; c += $2}
-            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], c / NR}' "$kept/of-size")
-        p=$(predicted "$(number %.0f "$cached")")
+        read -r median least most cached asked < <(awk '{a[NR] = $1; c += $2; d += $3}
+            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], c / NR, d / NR}' "$kept/of-size")
+        read -r p asking < <(predicted "$(number %.0f "$cached")")
         echo "$size $(number %.1f "$cached / 1e6") $median ($least .. $most) $(number %.4g "$p") $(number %+.1f \
-            "100 * ($p / $median - 1)")"
+            "100 * ($p / $median - 1)") $(number %.0f "$asked") $(number %.0f "$asking") $(number %+.1f \
+            "100 * ($asking / $asked - 1)")"
     done
 }
 
@@ -193,7 +197,8 @@ run | all)
     else
         gcc -O2 "$root/bench/page_reader.c" -o "$kept/page_reader" -lm -lpthread
     fi
-    "$root/bench/slow-disk.sh" "${disk[@]}" --prepare "$prepare" -- "$0" "$kind" inside
+    rm -f "$kept/log"
+    "$root/bench/slow-disk.sh" "${disk[@]}" --log "$kept/log" --prepare "$prepare" -- "$0" "$kind" inside
     ;;
 *) fail "what is '$2'? see the head of this script" ;;
 esac
