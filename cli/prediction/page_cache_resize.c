@@ -156,8 +156,9 @@ int page_cache_resize(struct model *model, double size_bytes, struct changed_par
         return error_set(error, "--page-cache: %s", cache->unknown);
     if (cache->n_calls == 0)
         return error_set(
-            error, "--page-cache: the recording does not tell what was read of it: record "
-                   "again as root, on Linux 6.13 or later, with files that a disk is read for");
+            error, "--page-cache: the recording does not tell what was read of it, or what a disk "
+                   "takes for it: record again as root, on Linux 6.13 or later, and where not all "
+                   "is in memory");
     struct cached_reads made = cached_reads_make(cache);
     struct replayed recorded =
         replay(&made, cache->rule, cache->size_bytes > 0 ? cache->size_bytes : INFINITY);

@@ -89,12 +89,20 @@ static double find_read(const struct page_reads *reads, const struct recorded_ca
     return found ? (double)low : -1;
 }
 
-/* Of reads to which no node's call leads, those that no disk had to do with in the recorded run may
- * have in another one. */
+static bool has_calls(const struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].n_calls > 0)
+            return true;
+    return false;
+}
+
+/* Behind the nodes' calls. */
 static void write_page_cache(const struct peg_builder *builder,
                              const struct recorded_calls *calls) {
     const struct trace *trace = builder->in->trace;
     struct page_cache *cache = &builder->model->page_cache;
+    if (!has_calls(builder->model))
+        return; /* what a miss would cost is not known */
     cache->unknown = memory_strdup(trace->meta.no_pages);
     if (!trace->meta.has_pages)
         return;
