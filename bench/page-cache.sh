@@ -14,25 +14,25 @@
 # the others; their medians. All is kept in bench/scratch/page-cache/KIND/: delete the folder to measure anew, give more
 # $RUNS to add some. No run begins after $LIMIT seconds: start it again.
 #
-#   SIZES         of the cache, in MB: the first is recorded (48 24 96)
+#   SIZES         of the cache, in MB: the first is recorded (24 12 48)
 #   RUNS, LIMIT   3, 100000
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
 
 kind=${1:-}
-read -ra sizes <<<"${SIZES:-48 24 96}"
+read -ra sizes <<<"${SIZES:-24 12 48}"
 runs=${RUNS:-3}
 limit=${LIMIT:-100000}
 kept=$work/page-cache/$kind
 port=18091
-rate=2500
-requests=5000
-disk=(--mb 512 --turn 400 --seek-least 50 --seek-most 400 --settle 20 --rate 400) # fast, so that runs are short
+rate=800
+requests=3000
+disk=(--mb 512 --turn 2000 --seek-least 200 --seek-most 2000) # faster ones are no disks of their own any more: cores decide
 
 case $kind in
-reader) skew=0 reads=16000 ;;
-reader-skewed) skew=0.9 reads=40000 ;;
+reader) skew=0 reads=8000 ;;
+reader-skewed) skew=0.9 reads=16000 ;;
 server) ;;
 *) fail "which program? see the head of this script" ;;
 esac
@@ -191,9 +191,9 @@ inside)
 compare) ;;
 run | all)
     mkdir -p "$kept"
-    prepare="head -c 128M /dev/urandom >\"\$SLOW_DISK/data\""
+    prepare="head -c 64M /dev/urandom >\"\$SLOW_DISK/data\""
     if [ "$kind" = server ]; then
-        prepare="$built/samples/pages --files 5000 --typical 20000 --largest 500000 --zipf 0.8 \"\$SLOW_DISK/www\" >$kept/urls"
+        prepare="$built/samples/pages --files 2500 --typical 20000 --largest 500000 --zipf 0.8 \"\$SLOW_DISK/www\" >$kept/urls"
     else
         gcc -O2 "$root/bench/page_reader.c" -o "$kept/page_reader" -lm -lpthread
     fi
