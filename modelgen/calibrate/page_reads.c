@@ -23,6 +23,7 @@ struct use {
     uint64_t end_key; /* of the one behind all that were asked for */
     uint32_t count;
     bool came;
+    bool may_end_later; /* with the page that follows */
 };
 
 struct uses {
@@ -75,13 +76,14 @@ static size_t find_record(const struct trace_thread *thread, uint64_t time_ns) {
     return low > 0 && trace_end_ns(&thread->records[low - 1]) >= time_ns ? low - 1 : NO_RECORD;
 }
 
-/* How many of the pages that it asked for the call read: it asks beyond the end of the file. */
+/* How many of the pages that it asked for the call read at least, which asks beyond the end of the
+ * file; one more where it does not begin with a page, which is not told. */
 static uint32_t pages_got(const struct trace_record *record, const struct trace_pages *pages) {
     const struct api_info *info = &api_catalog[record->api];
     if (info->probe == PROBE_BUFFERED)
         return pages->count; /* its value counts something else, its buffer is small */
     uint64_t bytes = record->value > 0 ? (uint64_t)record->value : 0;
-    uint64_t most = bytes == 0 ? 0 : (bytes - 1) / TRACE_PAGE_BYTES + 2;
+    uint64_t most = bytes == 0 ? 0 : (bytes - 1) / TRACE_PAGE_BYTES + 1;
     return most < pages->count ? (uint32_t)most : pages->count;
 }
 
@@ -122,6 +124,7 @@ static void find_uses(struct finder *finder) {
             const struct trace_record *record = &trace->threads[thread].records[use.record];
             use.start_ns = record->start_ns;
             use.count = use.came ? use.count : pages_got(record, pages);
+            use.may_end_later = use.count < pages->count;
         }
         size_t last = last_read[thread];
         if (use.count == 0 ||
@@ -161,6 +164,11 @@ static void number_pages(struct finder *finder) {
             map_put(&finder->number, key, 0);
             *VECTOR_ADD(&finder->keys) = key;
         }
+    for (size_t i = 0; i < finder->uses.count; i++) { /* beyond the file's end there is no page */
+        struct use *use = &finder->uses.items[i];
+        use->count +=
+            use->may_end_later && map_get(&finder->number, use->key + use->count, -1) >= 0;
+    }
     if (finder->keys.count > 0)
         qsort(finder->keys.items, finder->keys.count, sizeof *finder->keys.items, compare_keys);
     for (size_t i = 0; i < finder->keys.count; i++)
@@ -173,7 +181,12 @@ static bool is_data(const struct trace_block *block) {
     return block->kind == BLOCK_READ || block->kind == BLOCK_READAHEAD;
 }
 
-/* Those that came in during a call, in their order, are those of its requests. */
+static bool is_known(double sector) {
+    return sector != NOT_KNOWN && sector != NOT_REQUIRED;
+}
+
+/* Those that came in during a call, in their order, are those of its requests. What came in first
+ * with a page is its group: later on parts of that may still be there. */
 static void place_pages(struct finder *finder, const struct use *uses, size_t n,
                         struct disk_requests requests) {
     struct page_reads *reads = finder->reads;
@@ -196,8 +209,10 @@ static void place_pages(struct finder *finder, const struct use *uses, size_t n,
                 finder->n_groups++;
             }
             int page = map_get(&finder->number, uses[i].key + k, 0);
-            reads->group_of[page] = finder->n_groups;
-            reads->sectors[page] = left > 0 ? sector : NOT_REQUIRED;
+            if (!is_known(reads->sectors[page])) {
+                reads->group_of[page] = finder->n_groups;
+                reads->sectors[page] = left > 0 ? sector : NOT_REQUIRED;
+            }
             sector += PAGE_SECTORS;
             left -= TRACE_PAGE_BYTES;
         }
@@ -280,10 +295,6 @@ static void read_call(struct finder *finder, const struct use *uses, size_t n, b
 }
 
 /* ---- places that nobody saw ---- */
-
-static bool is_known(double sector) {
-    return sector != NOT_KNOWN && sector != NOT_REQUIRED;
-}
 
 /* As far from a neighbour in the same file as the pages are; else that of any page. */
 static void guess_places(struct finder *finder) {

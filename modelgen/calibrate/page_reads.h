@@ -23,7 +23,7 @@ struct page_reads {
     size_t n_accesses;
     bool **came; /* of each access, for each of its pages: it came in during the call */
     size_t n_pages;
-    int *group_of;   /* of each page: which request it came with */
+    int *group_of;   /* of each page: which request it came with first */
     bool *warm;      /* of each page: was there before the recording saw it */
     double *sectors; /* of each page; -1: it came without a request: a hole in a file. Where nobody
                       * saw it come it is as far from a neighbour in the file as the pages are */
