@@ -118,7 +118,8 @@ static void find_uses(struct finder *finder) {
                           (uint64_t)map_get(&files, file, 0) << PAGE_BITS | pages->first,
                           0,
                           pages->count,
-                          pages->kind == PAGES_ADDED};
+                          pages->kind == PAGES_ADDED,
+                          false};
         use.end_key = use.key + use.count;
         if (use.record != NO_RECORD) {
             const struct trace_record *record = &trace->threads[thread].records[use.record];
