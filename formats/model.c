@@ -241,6 +241,7 @@ void model_free_node(struct node *node) {
     free(node->service_ns.values);
     free(node->near_ns.values);
     free(node->calls);
+    free(node->reads);
     for (size_t i = 0; i < node->n_edges; i++)
         model_free_edge(&node->edges[i]);
     free(node->edges);
@@ -270,6 +271,9 @@ void model_free(struct model *model) {
     free(model->asks_cores);
     free(model->unpredicted);
     free(model->standstill);
+    free(model->page_cache.unknown);
+    free(model->page_cache.groups);
+    free(model->page_cache.calls);
     free(model->machine.wake_latency_ns.values);
     free(model->machine.brief_latency_ns.values);
     free(model->objects);

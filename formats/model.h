@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "host/pace.h"
+#include "model/page_cache.h"
 #include "model/partition.h"
 #include "model/refill.h"
 
@@ -403,7 +404,10 @@ struct node {
      * n-th call of a run is the n-th of these, by whichever thread; what comes after the last one
      * is like those of the second half. */
     size_t n_calls;
-    double *calls; /* owned */
+    double *calls;  /* owned */
+    size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;
+                     * -1: it read nothing of it */
+    double *reads;  /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };
@@ -477,6 +481,26 @@ struct machine {
                                * recorded run shows what that costs */
 };
 
+/* What the program read of the page cache, and what that held: from which follows what it would
+ * find in one of another size (model/page_cache.h). */
+struct page_cache {
+    char *unknown;     /* why other sizes cannot be told; NULL: they can */
+    double size_bytes; /* of the recorded run's; 0: nothing had to leave it that was read again */
+    double read_bytes; /* of all that was read or brought in: more than that is never used */
+    enum cache_rule rule; /* by which pages leave it */
+    double agreement; /* 0..1 of the reads of pages that had been read before found them, or not, as
+                       * this cache has it */
+    /* Of each group of pages, which are numbered in a row: how many, whether they were there at the
+     * beginning (1), and the sector that the first one is at; -1: nowhere, it is read from no disk
+     */
+    size_t n_groups;
+    double *groups; /* owned */
+    /* Of each call that read, in their order: the number of accesses, and of each access the first
+     * page, the number of pages, and 1 if they are only brought in for what may follow */
+    size_t n_calls;
+    double *calls; /* owned */
+};
+
 struct model_check { /* one line of the self-check, filled by build-model */
     char *what;      /* "running time", "cpu utilisation", ... */
     double measured, simulated;
@@ -511,6 +535,7 @@ struct model {
     char *asks_cores;     /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;
+    struct page_cache page_cache;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;
     struct object *objects;
     struct hand_made *monitors;

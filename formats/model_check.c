@@ -192,5 +192,5 @@ int model_check(const struct model *model, struct error *error) {
     for (size_t i = 0; i < model->n_nodes && status == 0; i++)
         status = model_check_node(model, closed, i, error);
     free(closed);
-    return status;
+    return status ? status : model_check_page_cache(model, error);
 }

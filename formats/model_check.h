@@ -35,4 +35,7 @@ int model_check_object(const struct model *model, size_t i, struct error *error)
 bool *model_find_closed(const struct model *model);
 int model_check_node(const struct model *model, const bool *closed, size_t i, struct error *error);
 
+/* Behind the nodes. */
+int model_check_page_cache(const struct model *model, struct error *error);
+
 #endif

@@ -20,6 +20,8 @@ const char *const model_takers[] = {"any", "first", "last", "leader", NULL};
 const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
                                         "exponential", "uniform",  NULL};
 
+const char *const model_cache_rules[] = {"two lists", "least recently used", NULL};
+
 const char *const model_monitor_kinds[] = {
     "bounded queue", "unbounded queue", "semaphore", "barrier",     "event", "completion",
     "rwlock",        "token pool",      "hand-over", "thread pool", "other", NULL};
@@ -288,6 +290,7 @@ static const struct field node_fields[] = {
     DIST(node, near_ns),
     {AT(node, stream), .type = FIELD_INT},
     NUMBERS(node, calls),
+    NUMBERS(node, reads),
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);
@@ -315,6 +318,17 @@ static const struct field machine_fields[] = {
     NUMBER(machine, shared_locks_hz, 0),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
+
+static const struct field page_cache_fields[] = {
+    {AT(page_cache, unknown), .type = FIELD_TEXT_OR_NULL},
+    NUMBER(page_cache, size_bytes, 0),
+    NUMBER(page_cache, read_bytes, 0),
+    {AT(page_cache, rule), .type = FIELD_NAME, .names = model_cache_rules},
+    NUMBER(page_cache, agreement, 0),
+    NUMBERS(page_cache, groups),
+    NUMBERS(page_cache, calls),
+};
+static const struct record page_cache_record = SHAPE(page_cache, page_cache_fields);
 
 static const struct field check_fields[] = {
     NEEDED(model_check, what, FIELD_TEXT),
@@ -346,6 +360,7 @@ static const struct field model_fields[] = {
     TEXT(model, standstill),
     NUMBER(model, lost_events, 0),
     {AT(model, machine), .type = FIELD_RECORD, .required = true, .record = &machine_record},
+    {AT(model, page_cache), .type = FIELD_RECORD, .record = &page_cache_record},
     LIST(model, objects, object_record),
     LIST(model, monitors, monitor_record),
     LIST(model, waiting, waiting_record),

@@ -56,6 +56,7 @@ extern const char *const model_statement_kinds[];
 extern const char *const model_outcomes[];
 extern const char *const model_takers[];
 extern const char *const model_dist_kinds[];
+extern const char *const model_cache_rules[];
 extern const char *const model_monitor_kinds[];
 extern const char *const model_monitor_roles[];
 extern const char *const model_modelled[];

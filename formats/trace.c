@@ -39,6 +39,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->untraced);
     free(meta->one_core);
     free(meta->asks_cores);
+    free(meta->no_pages);
 }
 
 void trace_free(struct trace *trace) {
@@ -56,6 +57,7 @@ void trace_free(struct trace *trace) {
     free(trace->contexts);
     free(trace->threads);
     free(trace->blocks);
+    free(trace->pages);
     free(trace->evictions);
     for (size_t i = 0; i < trace->n_values; i++)
         free(trace->values[i].name);

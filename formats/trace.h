@@ -15,7 +15,7 @@
 #include "formats/catalog.h"
 #include "host/pace.h"
 
-#define TRACE_VERSION    2
+#define TRACE_VERSION    3
 #define TRACE_OLDEST     1 /* that is still read */
 #define TRACE_NO_CONTEXT UINT32_MAX
 
@@ -156,6 +156,26 @@ struct trace_block {
     uint64_t sector; /* of 512 bytes, the first; 0: not known */
 };
 
+/* What a thread did with pages of the page cache. */
+enum trace_pages_kind {
+    PAGES_READ,   /* a call of its read them, or would have: it may ask beyond the file's end */
+    PAGES_ADDED,  /* they were not there and came in for it; what is read ahead for it, too */
+    PAGES_MAPPED, /* it touched a mapped file there, and found them not mapped */
+};
+
+#define TRACE_PAGE_BYTES 4096u
+
+struct trace_pages {
+    uint64_t time_ns; /* READ: when all were there */
+    uint64_t file;    /* its inode's number */
+    uint64_t first;   /* page of the file */
+    uint32_t count;   /* of pages */
+    uint32_t device;  /* the file system's: major << 20 | minor */
+    int32_t tid;
+    uint32_t kind; /* enum trace_pages_kind */
+};
+_Static_assert(sizeof(struct trace_pages) == 40, "as documented");
+
 /* What persik did to the program on purpose in a run of its own: see tracer/evictor.h. */
 enum trace_eviction_kind {
     EVICTION_HOLD,  /* kept a core and went through more memory than the caches of a core hold */
@@ -233,6 +253,8 @@ struct trace_meta {
     char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */
     bool has_slices, has_wakes, has_blocks;
+    bool has_pages;  /* what was read of the page cache is recorded, all of it */
+    char *no_pages;  /* why it is not; NULL: not known */
     bool has_wakers; /* slices know who woke the thread; false: of an older version, too */
     size_t n_lacks;
     char **lacks; /* what was not recorded and why, a line each */
@@ -250,10 +272,11 @@ struct trace_value {
 
 struct trace {
     struct trace_meta meta;
-    size_t n_contexts, n_threads, n_blocks, n_evictions, n_values;
+    size_t n_contexts, n_threads, n_blocks, n_pages, n_evictions, n_values;
     struct trace_context *contexts;
     struct trace_thread *threads;
     struct trace_block *blocks;       /* by queued_ns */
+    struct trace_pages *pages;        /* by time_ns */
     struct trace_eviction *evictions; /* by cpu, then by time; none in an undisturbed run */
     struct trace_value *values;       /* by time */
     /* Where the frames' texts are kept, of a loaded trace: those of a frame that is in many
@@ -270,8 +293,8 @@ bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread
  * corrupted (checksums of zstd frames). trace_free() ends it. */
 struct trace *trace_load(const char *path, struct error *error);
 
-/* The same without records, slices and block requests: their numbers are there, the arrays are
- * NULL. Reads no further than the file's header. */
+/* The same without records, slices, block requests and pages: their numbers are there, the arrays
+ * are NULL. Reads no further than the file's header. */
 struct trace *trace_load_header(const char *path, struct error *error);
 
 /* Writes atomically, mode 0600. `level`: zstd level, 0 = default. */

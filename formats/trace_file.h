@@ -22,7 +22,8 @@ enum trace_section_kind {
     SECTION_RECORDS,    /* struct trace_record of one thread */
     SECTION_SLICES,     /* struct trace_slice of one thread */
     SECTION_BLOCKS,     /* struct trace_block_entry */
-    SECTION_END         /* nothing; `items` = number of sections before it */
+    SECTION_END,        /* nothing; `items` = number of sections before it */
+    SECTION_PAGES       /* struct trace_pages */
 };
 
 /* At offset 0. */

@@ -13,7 +13,8 @@
 
 #define AGAIN "run `persik trace` again"
 
-#define MOST_APIS 4096 /* functions in a catalog: ten times ours */
+#define MOST_APIS  4096                /* functions in a catalog: ten times ours */
+#define MOST_PAGES (UINT64_C(1) << 52) /* of a file */
 
 struct reader {
     struct binary_input input;
@@ -25,7 +26,7 @@ struct reader {
     int *apis;
     size_t n_apis;
     /* Items so far, against the header's counts. */
-    size_t *records, *slices, blocks;
+    size_t *records, *slices, blocks, pages;
 };
 
 static int corrupt(struct reader *reader, uint64_t offset, const char *what) {
@@ -173,6 +174,8 @@ static int read_meta(struct reader *reader, json_t *json) {
     meta->libc = libc ? read_text(libc) : memory_strdup("");
     meta->loss = loss ? read_text(loss) : NULL;
     meta->asks_cores = read_text(json_object_get(json, "asks_cores"));
+    meta->has_pages = json_is_true(json_object_get(json, "has_pages"));
+    meta->no_pages = read_text(json_object_get(json, "no_pages"));
     meta->date = read_text(date);
     meta->complete = complete;
     meta->start_mono_ns = (uint64_t)start;
@@ -426,13 +429,17 @@ static int read_parts(struct reader *reader, json_t *json) {
     struct trace *trace = reader->trace;
     json_t *meta, *apis, *frames, *contexts, *threads;
     json_t *sectors = NULL, *evictions = NULL, *values = NULL; /* younger than the version */
-    json_int_t blocks;
-    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o, s?o}", "meta", &meta, "apis",
-                    &apis, "frames", &frames, "contexts", &contexts, "threads", &threads, "blocks",
-                    &blocks, "sectors", &sectors, "evictions", &evictions, "values",
-                    &values) != 0 ||
-        blocks < 0)
+    json_int_t blocks, pages = 0;                              /* `pages`, too */
+    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?I, s?o, s?o, s?o}", "meta", &meta,
+                    "apis", &apis, "frames", &frames, "contexts", &contexts, "threads", &threads,
+                    "blocks", &blocks, "pages", &pages, "sectors", &sectors, "evictions",
+                    &evictions, "values", &values) != 0 ||
+        blocks < 0 || pages < 0)
         return -1;
+    trace->pages = binary_input_allocate(&reader->input, (size_t)pages, sizeof *trace->pages);
+    if (!trace->pages)
+        return -1;
+    trace->n_pages = (size_t)pages;
     trace->blocks = binary_input_allocate(&reader->input, (size_t)blocks, sizeof *trace->blocks);
     if (!trace->blocks)
         return -1;
@@ -545,6 +552,22 @@ static int read_blocks(struct reader *reader, const struct trace_section *sectio
     return 0;
 }
 
+static int read_pages(struct reader *reader, const struct trace_section *section,
+                      const void *from) {
+    struct trace *trace = reader->trace;
+    size_t first = reader->pages;
+    int status = append(reader, section, from, sizeof *trace->pages, trace->pages, &reader->pages,
+                        trace->n_pages);
+    for (size_t i = first; !status && i < reader->pages; i++) {
+        const struct trace_pages *pages = &trace->pages[i];
+        if (!is_time(pages->time_ns))
+            return corrupt(reader, reader->input.offset, "a time of pages");
+        if (pages->kind > PAGES_MAPPED || pages->first > MOST_PAGES)
+            return corrupt(reader, reader->input.offset, "a kind or place of pages");
+    }
+    return status;
+}
+
 static int read_body(struct reader *reader, const struct trace_section *section, const char *body) {
     bool first = reader->apis == NULL;
     bool of_thread = section->kind == SECTION_RECORDS || section->kind == SECTION_SLICES;
@@ -563,6 +586,8 @@ static int read_body(struct reader *reader, const struct trace_section *section,
         return read_slices(reader, section, body);
     case SECTION_BLOCKS:
         return read_blocks(reader, section, body);
+    case SECTION_PAGES:
+        return read_pages(reader, section, body);
     default:
         return corrupt(reader, reader->input.offset, "kind of section");
     }
@@ -602,7 +627,8 @@ static int read_section(struct reader *reader, const struct trace_section *secti
 static int check_counts(struct reader *reader, const struct trace_section *end, uint64_t sections) {
     const struct trace *trace = reader->trace;
     bool whole = end->items == sections && end->thread + end->bytes + end->stored == 0 &&
-                 reader->apis && reader->blocks == trace->n_blocks;
+                 reader->apis && reader->blocks == trace->n_blocks &&
+                 reader->pages == trace->n_pages;
     for (size_t i = 0; whole && i < trace->n_threads; i++)
         whole = reader->records[i] == trace->threads[i].n_records &&
                 reader->slices[i] == trace->threads[i].n_slices;
@@ -639,7 +665,7 @@ static int read_sections(struct reader *reader) {
             return -1;
         if (section.kind == SECTION_END)
             return check_counts(reader, &section, sections);
-        if (section.kind < SECTION_HEADER || section.kind > SECTION_END)
+        if (section.kind < SECTION_HEADER || section.kind > SECTION_PAGES)
             return corrupt(reader, start, "kind of section");
         if (read_section(reader, &section) != 0)
             return -1;

@@ -97,6 +97,9 @@ static json_t *write_meta(const struct trace_meta *meta) {
         meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
         meta->preempt_ns, "idle_wake_ns", meta->idle_wake_ns, "sleep_cpu_ns", meta->sleep_cpu_ns);
     json_object_set_new(json, "has_wakers", json_boolean(meta->has_wakers));
+    json_object_set_new(json, "has_pages", json_boolean(meta->has_pages));
+    if (meta->no_pages)
+        json_object_set_new(json, "no_pages", write_text(meta->no_pages));
     json_object_set_new(json, "start_real_ns", json_integer((json_int_t)meta->start_real_ns));
     json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
     json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));
@@ -207,11 +210,11 @@ static char *write_header(const struct trace *trace) {
         json_array_append_new(threads, write_thread(&trace->threads[i]));
     json_t *frames = json_array();
     json_t *contexts = write_contexts(trace, frames);
-    json_t *json =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "meta", write_meta(&trace->meta),
-                  "apis", write_apis(), "frames", frames, "contexts", contexts, "threads", threads,
-                  "blocks", (json_int_t)trace->n_blocks, "sectors", write_sectors(trace),
-                  "evictions", write_evictions(trace), "values", write_values(trace));
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "meta", write_meta(&trace->meta),
+        "apis", write_apis(), "frames", frames, "contexts", contexts, "threads", threads, "blocks",
+        (json_int_t)trace->n_blocks, "pages", (json_int_t)trace->n_pages, "sectors",
+        write_sectors(trace), "evictions", write_evictions(trace), "values", write_values(trace));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);
     return text;
@@ -284,7 +287,7 @@ static void write_blocks(struct writer *writer, const struct trace *trace) {
  * header. */
 static uint64_t needed_room(const struct trace *trace, size_t text) {
     uint64_t bytes = text * (uint64_t)TRACE_ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks +
-                     3 * TRACE_BLOCK_BYTES;
+                     trace->n_pages * sizeof *trace->pages + 3 * TRACE_BLOCK_BYTES;
     for (size_t i = 0; i < trace->n_contexts; i++)
         bytes += trace->contexts[i].n_frames * (uint64_t)TRACE_ROOM_OF_FRAME;
     for (size_t i = 0; i < trace->n_threads; i++)
@@ -340,6 +343,7 @@ static void write_trace(struct writer *writer, const struct trace *trace) {
                     sizeof *thread->slices);
     }
     write_blocks(writer, trace);
+    write_items(writer, SECTION_PAGES, 0, trace->pages, trace->n_pages, sizeof *trace->pages);
     write_padding(writer, needed_room(trace, bytes));
     struct trace_section end = {.kind = SECTION_END, .items = writer->sections};
     put(writer, &end, sizeof end);

@@ -66,6 +66,7 @@ static void free_collection(struct collection *collection) {
     sched_free(&collection->sched);
     handlers_free(&collection->handlers);
     block_free(&collection->block);
+    pages_free(&collection->pages);
     lacks_cut(&collection->lacks, 0);
     free(collection->lacks.items);
     free(collection->timebase.items);
@@ -83,6 +84,7 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
     sched_free(&collection->sched);
     handlers_free(&collection->handlers);
     block_free(&collection->block);
+    pages_free(&collection->pages);
     lacks_cut(&collection->lacks, n_lacks);
     collection->timebase.count = 0;
     if (prepare_raw(collection, error) != 0)

@@ -130,6 +130,8 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
     convert(trace, &input, &collection->lacks);
+    if (!collection->evicts)
+        pages_tell(&collection->pages, trace, collection->launch.start_mono_ns);
     task_marks_tell(trace, &collection->wraps, &collection->lacks);
     tell_unseen(collection, trace, &images);
     trace->meta.lacks = collection->lacks.items;

@@ -13,6 +13,7 @@
 #include "tracer/handlers.h"
 #include "tracer/launch.h"
 #include "tracer/looks.h"
+#include "tracer/pages.h"
 #include "tracer/program.h"
 #include "tracer/recorder.h"
 #include "tracer/same_work.h"
@@ -45,6 +46,7 @@ struct collection {
     struct handlers handlers;
     struct quota quota; /* throttled_ns: during the traced run */
     struct block block;
+    struct pages pages;
     struct launch launch; /* of the traced run */
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;

@@ -77,14 +77,14 @@ static int open_pages(struct ftrace *ftrace) {
     return opened > 0 ? 0 : cause;
 }
 
-static int set_up(struct ftrace *ftrace) {
+static int set_up(struct ftrace *ftrace, const char *purpose) {
     if (!tracepoint_numbers_are_ours())
         return TRACEPOINT_OTHER_NUMBERS;
     int cause = tracepoint_mount();
     if (cause)
         return cause;
     remove_abandoned();
-    char *path = memory_format(INSTANCES "/" NAME "%d", (int)getpid());
+    char *path = memory_format(INSTANCES "/" NAME "%d%s", (int)getpid(), purpose);
     rmdir(path); /* of one that was killed and had our number */
     if (mkdir(path, 0700) != 0) {
         cause = errno;
@@ -98,10 +98,19 @@ static int set_up(struct ftrace *ftrace) {
     return cause ? cause : open_pages(ftrace);
 }
 
-struct ftrace *ftrace_open(void) {
+struct ftrace *ftrace_open(const char *purpose) {
     struct ftrace *ftrace = memory_alloc(1, sizeof *ftrace);
-    ftrace->cause = set_up(ftrace);
+    ftrace->cause = set_up(ftrace, purpose);
     return ftrace;
+}
+
+int ftrace_follow(struct ftrace *ftrace, int pid) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", pid);
+    int cause = ftrace->cause;
+    if (!cause)
+        cause = set(ftrace, "set_event_pid", text);
+    return cause ? cause : set(ftrace, "options/event-fork", "1");
 }
 
 int ftrace_add(struct ftrace *ftrace, const struct tracepoint *tracepoint, ftrace_handler *handler,

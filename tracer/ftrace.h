@@ -26,8 +26,13 @@ struct ftrace_event {
 
 typedef void ftrace_handler(const struct ftrace_event *event, void *context);
 
-/* Makes the instance. Always gives an object; where ftrace cannot be used, ftrace_add() tells. */
-struct ftrace *ftrace_open(void);
+/* Makes an instance, by a name of the process and `purpose` (a few letters, none for the first).
+ * Always gives an object; where ftrace cannot be used, ftrace_add() tells. */
+struct ftrace *ftrace_open(const char *purpose);
+
+/* Records only what happens in threads of that process, and in those that they make. 0 or an errno.
+ */
+int ftrace_follow(struct ftrace *ftrace, int pid);
 
 /* Has `handler` called, from ftrace_drain(), for every event of `tracepoint`. Returns 0 or an
  * errno: EACCES or EPERM for users without rights, ENOENT where the kernel has no ftrace. */

@@ -18,6 +18,7 @@ static void drain_ftrace(void *context, uint64_t complete_ns) {
     struct collection *collection = context;
     sched_settle(&collection->sched, 0); /* the handlers below ask whose a thread is */
     ftrace_drain(collection->ftrace);
+    pages_drain(&collection->pages);
     sched_settle(&collection->sched, complete_ns); /* wake-ups come before the end of the woken */
 }
 
@@ -100,11 +101,13 @@ static int run_in(struct collection *collection, char *const *environment, struc
     segment_set_target(collection->segment, launch->pid);
     segment_start(collection->segment);
     collection->recorder = recorder_new(&collection->timebase);
-    collection->ftrace = ftrace_open();
+    collection->ftrace = ftrace_open("");
     sched_attach(&collection->sched, collection->recorder, collection->ftrace, launch->pid,
                  &collection->lacks);
     if (collection->options->block_io && !collection->evicts) /* nobody looks at its disks */
         block_attach(&collection->block, collection->ftrace, &collection->lacks);
+    if (collection->block.attached)
+        pages_attach(&collection->pages, launch->pid);
     collection->uprobes =
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
     handlers_attach(&collection->handlers, collection->ftrace, &collection->sched.threads);
@@ -124,6 +127,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     note_others(collection, before, after, (double)ours_ns);
     collection->sched.lost += ftrace_lost(collection->ftrace);
     ftrace_close(collection->ftrace);
+    pages_detach(&collection->pages);
     uprobes_end(collection->uprobes); /* other runs follow, which must not stop there */
     return status;
 }

@@ -14,6 +14,7 @@
 #include "cli/prediction/around_recorded.h"
 #include "cli/prediction/assertions.h"
 #include "cli/prediction/load_table.h"
+#include "cli/prediction/page_cache_resize.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/prediction/sweep_options.h"
@@ -25,7 +26,7 @@
 
 /* ---- options ---- */
 
-enum { KEY_PRECISION = 0x3000, KEY_HTML, KEY_MEASUREMENTS };
+enum { KEY_PRECISION = 0x3000, KEY_HTML, KEY_MEASUREMENTS, KEY_PAGE_CACHE };
 
 struct predict_options {
     struct common_options common;
@@ -33,12 +34,17 @@ struct predict_options {
     enum table_format format;
     struct sweep_options sweep;
     const char *html, *measurements; /* of the report; NULL: none */
+    double page_cache_bytes;         /* 0: as recorded */
     struct assertions assertions;
 };
 
 static const struct argp_option options_list[] = {
     SWEEP_OPTIONS("such as 4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (default: as profiled)",
                   "numbers of cores (default: as profiled)"),
+    {"page-cache", KEY_PAGE_CACHE, "SIZE", 0,
+     "as if the kernel's page cache held so much of the files that are read, such as 512M or 1G "
+     "(default: as recorded)",
+     1},
     {"precision", KEY_PRECISION, "SHARE", 0,
      "simulate until the interval is below this share (default: 1%; of a load without an end 5%)",
      2},
@@ -61,6 +67,10 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case KEY_PRECISION:
         options->simulation.config.precision =
             simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
+        return 0;
+    case KEY_PAGE_CACHE:
+        options->page_cache_bytes =
+            simulation_option_positive("--page-cache", argument, UNIT_BYTES, "512M");
         return 0;
     case KEY_HTML:
         options->html = argument;
@@ -107,7 +117,8 @@ static const struct argp predict_argp = {
            "  persik predict --arrivals 500/s --network-latency 5ms \\\n"
            "      --network-bandwidth 100Mbit/s\n"
            "  persik predict --threads 1:16 --cores 1,2,4 --html report.html\n"
-           "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n",
+           "  persik predict --scale 'parse=0.5' --set 'jobs.capacity=64'\n"
+           "  persik predict --threads 1,4 --page-cache 512M\n",
     .children = children,
 };
 
@@ -663,7 +674,10 @@ int command_predict(int argc, char **argv) {
     struct error error;
     struct model *model = simulation_options_load(&options.simulation, options.common.directory,
                                                   &sweep.changed, &error);
-    int status = model ? predict(&options, model, &sweep) : command_failed(&error);
+    bool is_resized =
+        model && (options.page_cache_bytes == 0 ||
+                  page_cache_resize(model, options.page_cache_bytes, &sweep.changed, &error) == 0);
+    int status = is_resized ? predict(&options, model, &sweep) : command_failed(&error);
     free_sweep(&sweep);
     model_free(model);
     free(options.assertions.items);

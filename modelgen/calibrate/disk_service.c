@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/calibrate/thread_numbers.h"
 #include "modelgen/evidence.h"
 
 #define DIST_LIMIT 64
@@ -23,38 +24,11 @@
 #define ENOUGH_REQUESTS 20000
 #define NEAR            16
 
-/* Which thread a request is of: that which a creator's part has become
- * (rewrite/participating_creator.h) has the creator's number while it lasts. */
-struct owners {
-    struct map last_of; /* thread number -> the last in the trace that has it */
-    int *before;        /* per thread: the one before it that has the same number; -1: none */
-};
-
-static struct owners find_owners(const struct trace *trace) {
-    struct owners owners = {MAP_EMPTY, memory_alloc(trace->n_threads, sizeof(int))};
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        uint64_t tid = (uint64_t)trace->threads[t].tid;
-        owners.before[t] = map_get(&owners.last_of, tid, -1);
-        map_put(&owners.last_of, tid, (int)t);
-    }
-    return owners;
-}
-
-static int owner_of(const struct trace *trace, const struct owners *owners,
-                    const struct trace_block *block) {
-    int thread = map_get(&owners->last_of, (uint64_t)block->tid, -1);
-    while (thread >= 0 && owners->before[thread] >= 0 &&
-           (block->queued_ns < trace->threads[thread].start_ns ||
-            block->queued_ns >= trace->threads[thread].end_ns))
-        thread = owners->before[thread];
-    return thread;
-}
-
 struct disk_service disk_service_find(const struct trace *trace) {
     struct disk_service disks = {.trace = trace,
                                  .requests = memory_alloc(trace->n_threads, sizeof(size_t *)),
                                  .n_requests = memory_alloc(trace->n_threads, sizeof(size_t))};
-    struct owners owners = find_owners(trace);
+    struct thread_numbers numbers = thread_numbers_find(trace);
     disks.kernel = memory_alloc(trace->n_blocks, sizeof *disks.kernel);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t t = 0; pass == 1 && t < trace->n_threads; t++) {
@@ -62,7 +36,8 @@ struct disk_service disk_service_find(const struct trace *trace) {
             disks.n_requests[t] = 0;
         }
         for (size_t b = 0; b < trace->n_blocks; b++) {
-            int thread = owner_of(trace, &owners, &trace->blocks[b]);
+            int thread =
+                thread_numbers_owner(&numbers, trace->blocks[b].tid, trace->blocks[b].queued_ns);
             if (thread < 0 && pass == 0)
                 disks.kernel[disks.n_kernel++] = b;
             if (thread < 0)
@@ -72,8 +47,7 @@ struct disk_service disk_service_find(const struct trace *trace) {
             disks.n_requests[thread]++;
         }
     }
-    map_free(&owners.last_of);
-    free(owners.before);
+    thread_numbers_free(&numbers);
     return disks;
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "modelgen/calibrate/disk_service.h"
+#include "modelgen/calibrate/page_cache_size.h"
+#include "modelgen/calibrate/page_reads.h"
 
 struct recorded_call {
     int node;
@@ -70,6 +72,52 @@ static void write_requests(const struct disk_service *disks, const struct record
     }
 }
 
+/* Which of the page cache's calls it is; -1: none. */
+static double find_read(const struct page_reads *reads, const struct recorded_call *call) {
+    size_t low = 0, high = reads->n_calls;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct page_call *at = &reads->calls[middle];
+        if (at->start_ns < call->start_ns ||
+            (at->start_ns == call->start_ns && at->thread < call->thread))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < reads->n_calls && reads->calls[low].start_ns == call->start_ns &&
+                 reads->calls[low].thread == call->thread;
+    return found ? (double)low : -1;
+}
+
+static bool has_calls(const struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].n_calls > 0)
+            return true;
+    return false;
+}
+
+/* Behind the nodes' calls. */
+static void write_page_cache(const struct peg_builder *builder,
+                             const struct recorded_calls *calls) {
+    const struct trace *trace = builder->in->trace;
+    struct page_cache *cache = &builder->model->page_cache;
+    if (!has_calls(builder->model))
+        return; /* what a miss would cost is not known */
+    cache->unknown = memory_strdup(trace->meta.no_pages);
+    if (!trace->meta.has_pages)
+        return;
+    struct page_reads reads = page_reads_find(builder->in->disks);
+    *cache = page_cache_size_find(&reads);
+    for (size_t i = 0; i < calls->count; i++) {
+        struct node *node = &builder->model->nodes[calls->items[i].node];
+        if (node->n_calls == 0)
+            continue;
+        node->reads = memory_resize(node->reads, node->n_reads + 1, sizeof *node->reads);
+        node->reads[node->n_reads++] = find_read(&reads, &calls->items[i]);
+    }
+    page_reads_free(&reads);
+}
+
 void disk_calls_write(const struct peg_builder *builder) {
     const struct disk_service *disks = builder->in->disks;
     if (!disks || !disk_service_has_places(disks))
@@ -92,5 +140,6 @@ void disk_calls_write(const struct peg_builder *builder) {
         node->calls = values.items;
         node->n_calls = values.count;
     }
+    write_page_cache(builder, &calls);
     free(calls.items);
 }

@@ -74,6 +74,7 @@ static struct trace *make_trace(size_t n_records) {
                                 .bytes = 32 * (n_records + 1),
                                 .has_slices = true,
                                 .has_blocks = true,
+                                .has_pages = true,
                                 .n_lacks = 1};
     meta->args = memory_alloc(2, sizeof *meta->args);
     meta->args[0] = memory_strdup("./program");
@@ -93,12 +94,15 @@ static struct trace *make_trace(size_t n_records) {
     meta->libc = memory_strdup("2.36");
     meta->date = memory_strdup("2026-01-02T03:04:05+0000");
     meta->loss = memory_strdup("the disk is full");
+    meta->no_pages = memory_strdup("not known");
     add_context(trace, "inlined", NULL, 0);
     uint32_t work = add_context(trace, "work", "/source/work.c", 12);
     add_thread(trace, TRACE_NO_CONTEXT, 1);
     add_thread(trace, work, n_records);
     builder_block(
         trace, (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD, 1ull << 33});
+    builder_pages(trace,
+                  (struct trace_pages){5, 1ull << 40, 1ull << 30, 9, 254u << 20, 101, PAGES_ADDED});
     builder_eviction(trace,
                      (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75});
     builder_value(trace, "struct queue.size", 1ull << 47, 1, 1ull << 41, -7);
@@ -165,6 +169,8 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_string_equal(meta->directory, "/source");
     assert_string_equal(meta->build_id, "00ff");
     assert_string_equal(meta->loss, "the disk is full");
+    assert_true(meta->has_pages);
+    assert_string_equal(meta->no_pages, "not known");
     assert_string_equal(meta->host, "2 cores");
     assert_string_equal(meta->libc, "2.36");
     assert_string_equal(meta->date, "2026-01-02T03:04:05+0000");
@@ -212,6 +218,8 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(thread->lost_records, 1);
     assert_string_equal(thread->start_routine, "work");
     assert_int_equal(trace->threads[0].creation_context, TRACE_NO_CONTEXT);
+    assert_int_equal(trace->n_pages, 1);
+    assert_memory_equal(trace->pages, wanted->pages, sizeof *trace->pages);
     assert_int_equal(trace->n_blocks, 1);
     assert_memory_equal(&trace->blocks[0], &wanted->blocks[0], sizeof trace->blocks[0]);
     assert_int_equal(trace->n_evictions, 1);

@@ -230,6 +230,11 @@ void builder_block(struct trace *trace, struct trace_block block) {
     trace->blocks[trace->n_blocks++] = block;
 }
 
+void builder_pages(struct trace *trace, struct trace_pages pages) {
+    trace->pages = memory_resize(trace->pages, trace->n_pages + 1, sizeof *trace->pages);
+    trace->pages[trace->n_pages++] = pages;
+}
+
 void builder_plain_run(struct trace *trace, uint64_t run_ns, uint64_t cpu_ns) {
     struct trace_meta *meta = &trace->meta;
     meta->untraced = memory_resize(meta->untraced, meta->n_untraced + 1, sizeof *meta->untraced);

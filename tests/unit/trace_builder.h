@@ -116,6 +116,9 @@ void builder_run(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns
 /* All threads run throughout [0, end). */
 void builder_run_all(struct trace *trace, uint64_t end_ns);
 
+/* What a thread did with pages of the page cache. */
+void builder_pages(struct trace *trace, struct trace_pages pages);
+
 /* An interval in which persik disturbed the program on purpose. */
 void builder_eviction(struct trace *trace, struct trace_eviction eviction);
 

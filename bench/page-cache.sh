@@ -1,0 +1,207 @@
+#!/bin/bash
+# How well a page cache of another size is predicted: programs that read files of a slow disk (bench/slow-disk.sh) are
+# recorded once, in a control group whose memory holds S of them, and predicted and run with S/2 and 2S. Root only.
+#
+#   reader        bench/page_reader.c: a fixed job, which reads blocks of one file, each as often as the others
+#   reader-skewed ... by Zipf's law
+#   server        samples/tornado: files of all sizes, asked for by Zipf's law, at a rate beyond saturation
+#
+# usage: bench/page-cache.sh KIND [run|compare]      (default: run, then compare)
+#
+# Each run begins with an empty cache. Its time (reader), or its throughput (server), by the program or the client; the
+# requests to the disk by its own log; what the cache held at the end by the control group, and for so much it is
+# predicted. Of each size $RUNS runs, in turn with
+# the others; their medians. All is kept in bench/scratch/page-cache/KIND/: delete the folder to measure anew, give more
+# $RUNS to add some. No run begins after $LIMIT seconds: start it again.
+#
+#   SIZES         of the cache, in MB: the first is recorded (24 12 48)
+#   RUNS, LIMIT   3, 100000
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+kind=${1:-}
+read -ra sizes <<<"${SIZES:-24 12 48}"
+runs=${RUNS:-3}
+limit=${LIMIT:-100000}
+kept=$work/page-cache/$kind
+port=18091
+rate=800
+requests=3000
+disk=(--mb 512 --turn 2000 --seek-least 200 --seek-most 2000) # faster ones are no disks of their own any more: cores decide
+
+case $kind in
+reader) skew=0 reads=8000 ;;
+reader-skewed) skew=0.9 reads=16000 ;;
+server) ;;
+*) fail "which program? see the head of this script" ;;
+esac
+
+# ------------------------------------------------------------------------- a control group
+
+# Version 1 or 2, whichever has the memory controller.
+group_find() {
+    if [ -d /sys/fs/cgroup/memory ]; then
+        groups=/sys/fs/cgroup/memory most=memory.limit_in_bytes cached=cache
+    else
+        groups=/sys/fs/cgroup most=memory.max cached=file
+        grep -qw memory "$groups/cgroup.subtree_control" || fail "no memory controller for control groups"
+    fi
+    local old
+    for old in "$groups"/persik-page-cache-*; do # of one that was killed
+        [ ! -d "$old" ] || [ -d "/proc/${old##*-}" ] || rmdir "$old" || true
+    done
+    group=$groups/persik-page-cache-$$
+}
+
+# group_make MB: it has so much, and what the program needs besides.
+group_make() {
+    mkdir -p "$group"
+    echo "$(($1 + 1))M" >"$group/$most"
+}
+
+group_remove() {
+    local tries=0
+    [ ! -e "$group/memory.force_empty" ] || echo 0 >"$group/memory.force_empty" || true
+    until [ ! -d "$group" ] || rmdir "$group" 2>/dev/null || [ $((tries += 1)) -gt 50 ]; do sleep 0.1; done
+}
+
+# What it has of files now, in bytes.
+group_cached() { awk -v key="$cached" '$1 == key {print $2}' "$group/memory.stat"; }
+
+# ------------------------------------------------------------------------- runs
+
+set_command() {
+    if [ "$kind" = server ]; then
+        command=("$scratch/within" "$built/samples/tornado" --port "$port" --threads 4 --root "$SLOW_DISK/www")
+    else
+        command=("$scratch/within" "$kept/page_reader" "$SLOW_DISK/data" 2 "$reads" 16384 "$skew")
+    fi
+}
+
+load() {
+    "$persik" load -q --format json --rate "$rate/s" --requests "$requests" --seed 1 --no-keep-alive \
+        --urls "$kept/urls" "http://127.0.0.1:$port"
+}
+
+record() {
+    local size=${sizes[0]}
+    [ ! -s "$kept/recording/trace.persik" ] || return 0
+    group_make "$size"
+    cat >"$scratch/prepare" <<END
+#!/bin/sh
+set -e
+[ ! -e "$group/memory.force_empty" ] || echo 0 >"$group/memory.force_empty"
+"$SLOW_DISK_DROP"
+END
+    chmod +x "$scratch/prepare"
+    if [ "$kind" = server ]; then
+        "$persik" profile -q -o "$kept/recording" --prepare "$scratch/prepare" --load "$0 $kind recorded-load" -- \
+            "${command[@]}" >&2
+    else
+        "$persik" profile -q -o "$kept/recording" --prepare "$scratch/prepare" -- "${command[@]}" >&2
+    fi
+    group_remove
+}
+
+# run MB: the time in seconds, or the requests answered in one, and what was in the cache in the end.
+run() {
+    local start end figure before
+    "$SLOW_DISK_DROP"
+    group_make "$1"
+    before=$(wc -l <"$kept/log")
+    if [ "$kind" = server ]; then
+        "${command[@]}" >"$scratch/out" &
+        pid=$!
+        until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
+        load >"$scratch/result" || fail "the load failed"
+        figure=$(jq .throughput_per_s "$scratch/result")
+    else
+        start=$EPOCHREALTIME
+        "${command[@]}" >"$scratch/out"
+        end=$EPOCHREALTIME
+        figure=$(number %.4f "${end/,/.} - ${start/,/.}")
+    fi
+    echo "$figure,$(group_cached),$(($(wc -l <"$kept/log") - before))"
+    [ -z "$pid" ] || { kill -TERM "$pid" && wait "$pid"; }
+    pid=
+    group_remove
+}
+
+measure() {
+    local round size
+    set_command
+    record
+    [ -s "$kept/runs.csv" ] || echo "round,mb,figure,cached,disk_requests" >"$kept/runs.csv"
+    for ((round = 1; round <= runs; round++)); do
+        for size in "${sizes[@]}"; do
+            ! grep -q "^$round,$size," "$kept/runs.csv" || continue
+            [ $SECONDS -lt "$limit" ] || return 0
+            echo "$round,$size,$(run "$size")" >>"$kept/runs.csv"
+        done
+    done
+}
+
+# ------------------------------------------------------------------------- predicted against measured
+
+asked_of_disk='\([.objects[] | select(.kind == "disk").operations] | add)'
+# predicted BYTES: the figure, and the requests to the disk.
+predicted() {
+    if [ "$kind" = server ]; then
+        "$persik" predict -q -i "$kept/recording" --page-cache "$1" --arrivals "$rate/s" --requests "$requests" \
+            --format json | jq -r ".configurations[0] | \"\(.throughput_hz) $asked_of_disk\""
+    else
+        "$persik" predict -q -i "$kept/recording" --page-cache "$1" --format json |
+            jq -r ".configurations[0] | \"\(.run_ns / 1e9) $asked_of_disk\""
+    fi
+}
+
+compare() {
+    "$persik" build-model -q -i "$kept/recording" >&2
+    jq -r '.page_cache | "recorded with \(.size_bytes / 1e6) MB, by its reads (\(100 * .agreement) % alike); \(.read_bytes / 1e6) MB read"' \
+        "$kept/recording/model.json"
+    echo "MB  cached MB  measured: median (least .. most)  predicted  error %  requests to the disk: mean, predicted, error %"
+    local size
+    for size in "${sizes[@]}"; do
+        awk -F, -v mb="$size" 'NR > 1 && $2 == mb {print $3, $4, $5}' "$kept/runs.csv" | sort -g >"$kept/of-size"
+        [ -s "$kept/of-size" ] || continue
+        read -r median least most cached asked < <(awk '{a[NR] = $1; c += $2; d += $3}
+            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], c / NR, d / NR}' "$kept/of-size")
+        read -r p asking < <(predicted "$(number %.0f "$cached")")
+        echo "$size $(number %.1f "$cached / 1e6") $median ($least .. $most) $(number %.4g "$p") $(number %+.1f \
+            "100 * ($p / $median - 1)") $(number %.0f "$asked") $(number %.0f "$asking") $(number %+.1f \
+            "100 * ($asking / $asked - 1)")"
+    done
+}
+
+need_persik
+case ${2:-all} in
+recorded-load) load ;;
+inside)
+    scratch=$(mktemp -d)
+    pid=
+    group_find
+    trap '[ -z "$pid" ] || kill "$pid" || true; group_remove; rm -rf "$scratch"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    printf '#!/bin/sh\necho $$ >"%s/cgroup.procs"\nexec "$@"\n' "$group" >"$scratch/within"
+    chmod +x "$scratch/within"
+    measure
+    ;;
+compare) ;;
+run | all)
+    mkdir -p "$kept"
+    prepare="head -c 64M /dev/urandom >\"\$SLOW_DISK/data\""
+    if [ "$kind" = server ]; then
+        prepare="$built/samples/pages --files 2500 --typical 20000 --largest 500000 --zipf 0.8 \"\$SLOW_DISK/www\" >$kept/urls"
+    else
+        gcc -O2 "$root/bench/page_reader.c" -o "$kept/page_reader" -lm -lpthread
+    fi
+    rm -f "$kept/log"
+    "$root/bench/slow-disk.sh" "${disk[@]}" --log "$kept/log" --prepare "$prepare" -- "$0" "$kind" inside
+    ;;
+*) fail "what is '$2'? see the head of this script" ;;
+esac
+case ${2:-all} in
+compare | all) compare ;;
+esac
