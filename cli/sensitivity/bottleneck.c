@@ -162,13 +162,14 @@ static double most_gained(const struct bottlenecks *bottlenecks, enum limit limi
     return most;
 }
 
-/* Of those that gain as much as the first, as far as the noise lets us tell, the one whose kind is
- * named before the others. */
-static void put_simplest_first(struct bottlenecks *bottlenecks) {
+/* Of those that gain as much as the first, as far as noise and `precision` let us tell, the one
+ * whose kind is named before the others. */
+static void put_simplest_first(struct bottlenecks *bottlenecks, double precision) {
     struct bottleneck *items = bottlenecks->items;
     size_t simplest = 0;
     for (size_t i = 1; i < bottlenecks->count; i++)
-        if (items[i].rank + items[i].gain.half_width + items[0].gain.half_width >= items[0].rank &&
+        if (items[0].rank - items[i].rank <=
+                fmax(precision, items[0].gain.half_width + items[i].gain.half_width) &&
             items[i].limit < items[simplest].limit)
             simplest = i;
     if (simplest == 0)
@@ -211,7 +212,7 @@ static int try_all(struct base *base, const struct model *model, struct reliefs 
     rank(model, bottlenecks);
     if (bottlenecks->count > 0)
         qsort(bottlenecks->items, bottlenecks->count, sizeof *bottlenecks->items, compare);
-    put_simplest_first(bottlenecks);
+    put_simplest_first(bottlenecks, base->sensitivity.config.precision);
     return status;
 }
 

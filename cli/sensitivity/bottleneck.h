@@ -43,8 +43,8 @@ struct bottleneck_search {
  * relieved while all the work is still done; a thread, sleep or wait that takes half as long does
  * less of it. So of the gain of less work, only that part counts which is beyond the gain of a
  * limit at which the same threads wait: what is done under a lock, or faster so that nobody comes
- * upon a full queue, would else be named in its place. 0, or -1 and `error`; bottlenecks_free() ends
- * the result in any case. */
+ * upon a full queue, would else be named in its place. 0, or -1 and `error`; bottlenecks_free()
+ * ends the result in any case. */
 int bottlenecks_find(const struct bottleneck_search *search, const struct model *model,
                      const struct prediction *prediction, struct bottlenecks *bottlenecks,
                      struct error *error);
