@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "sampler/modules.h"
-#include "sampler/registers.h"
+#include "processor/registers.h"
 
 #define UNWIND_MAX_FRAMES 256
 
