@@ -27,5 +27,7 @@ echo "Unpacking the libraries for arm64 into $root"
 rm -rf "$root.new" "$root"
 mkdir -p build/aarch64
 mmdebstrap --quiet --mode=chrootless --arch=arm64 --variant=extract --include=$libraries bookworm "$root.new" "$sources"
+# Paths that are there are looked for in it first, by qemu, too: nothing of the running system may be.
+rm -rf --one-file-system "$root.new/tmp" "$root.new/var" "$root.new/etc" "$root.new/dev"
 touch "$root.new/unpacked"
 mv "$root.new" "$root"

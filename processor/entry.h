@@ -17,7 +17,7 @@ struct entry {
     uint8_t n_bytes;
     uint8_t n_fixups;
     uint8_t fixups[ENTRY_MAX_FIXUPS], ends[ENTRY_MAX_FIXUPS]; /* as in struct raw_wrap */
-    const char *obstacle;                                   /* NULL: can be moved; else why not */
+    const char *obstacle;                                     /* NULL: can be moved; else why not */
     size_t n_returns;
     uint64_t returns[ENTRY_MAX_RETURNS];
     bool all_returns; /* false: it may also leave by jumping into another function */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sampler/modules.h"
 #include "processor/registers.h"
+#include "sampler/modules.h"
 
 #define UNWIND_MAX_FRAMES 256
 
