@@ -7,7 +7,7 @@
 . "$(dirname "$0")/tap.inc"
 
 there=$root/build/aarch64
-run="qemu-aarch64 -L $there/root"
+run="$(command -v qemu-aarch64) -L $there/root" # found without a path, too
 
 why_not() {
     command -v aarch64-linux-gnu-gcc >/dev/null || { echo "no cross compiler here: make aarch64 installs it" && return; }
