@@ -4,9 +4,23 @@ PREFIX  ?= /usr/local
 VARIANT ?= release
 B       := build/$(VARIANT)
 
+# The processor that is built for: the folder of processor/ that is compiled.
+ARCH    := x86_64
+# aarch64 is built with Debian's cross compiler and libraries (install-aarch64.sh), without the parts that are injected
+# into programs. -ffp-contract=off: the same figures as elsewhere, to the last digit.
+ifeq ($(VARIANT),aarch64)
+ARCH    := aarch64
+CROSS   := aarch64-linux-gnu-
+CC      := $(CROSS)gcc --sysroot=$(CURDIR)/build/aarch64/root
+AR      := $(CROSS)ar
+LD      := $(CROSS)ld
+OBJCOPY := $(CROSS)objcopy
+FLAGS_aarch64 := -ffp-contract=off
+endif
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+OBJCOPY ?= objcopy
 ifeq ($(VARIANT),fuzz)
 CC      := clang-14
 endif
@@ -27,7 +41,7 @@ SAN         := $(SAN_$(VARIANT))
 WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
 # EXTRA_CFLAGS, EXTRA_LDFLAGS: whoever packages persik has flags of his own.
-CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN) $(EXTRA_CFLAGS)
+CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN) $(FLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
 # Stacks are for a few calls; sanitizers take more of them.
 FRAMES_release := -Wframe-larger-than=16384
 LDFLAGS  := $(SAN) $(EXTRA_LDFLAGS)
@@ -43,11 +57,12 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base critical-path debuginfo html host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator library tracer
+STAGES    := base processor processor/$(ARCH) critical-path debuginfo html host model formats load sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator library tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
-PROBE_SRC := $(wildcard tracer/probe/*.c)
-PROBE_ASM := $(wildcard tracer/probe/*.S)
+PROBE_SRC := $(wildcard tracer/probe/*.c processor/x86_64/probe/*.c)
+PROBE_ASM := $(wildcard processor/x86_64/probe/*.S)
+PROBE_TESTS := tests/unit/test_unwind.c
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
 SIM_SRC   := base/error.c base/heap.c base/memory.c base/output.c base/path.c base/room.c \
              $(wildcard model/*.c formats/model*.c simulator/*.c library/*.c) formats/json_input.c
@@ -68,7 +83,7 @@ CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN1      := $(wildcard docs/man/*.1)
 MAN3      := $(wildcard docs/man/*.3)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c load/codec.c
+READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c processor/$(ARCH)/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
@@ -79,10 +94,10 @@ READER_OBJ := $(READER_SRC:%.c=$(B)/%.o)
 FUZZ_OBJ  := $(FUZZ_SRC:%.c=$(B)/%.o)
 ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
 TEST_HELP_OBJ := $(TEST_HELP_SRC:%.c=$(B)/%.o)
-TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
+TESTS     := $(patsubst tests/unit/%.c,$(B)/tests/%,$(if $(CROSS),$(filter-out $(PROBE_TESTS),$(TEST_SRC)),$(TEST_SRC)))
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all help tests mutators fuzzers samples monitors demo bench docs check check-asan check-ubsan check-tsan \
+.PHONY: all help tests aarch64 mutators fuzzers samples monitors demo bench docs check check-asan check-ubsan check-tsan \
         products install install-command install-library uninstall deb format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
@@ -92,7 +107,7 @@ products: $(PRODUCTS) $(COMPLETION) # what is installed
 all: products samples ## everything
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9_.-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "VARIANT=asan|ubsan|tsan builds into a folder of its own; PREFIX and DESTDIR steer install."
 
@@ -133,7 +148,7 @@ $(B)/libpersiksim.so: $(SIM_OBJ) library/persiksim.map
 $(B)/libpersiksim.a: $(SIM_OBJ)
 	@echo "AR    $@"
 	@$(LD) -r $^ -o $(B)/pic/persiksim.o
-	@objcopy --wildcard --keep-global-symbol='persik_*' $(B)/pic/persiksim.o
+	@$(OBJCOPY) --wildcard --keep-global-symbol='persik_*' $(B)/pic/persiksim.o
 	@rm -f $@; $(AR) rcs $@ $(B)/pic/persiksim.o
 
 # What can be completed is the same text for each shell; fish has it in quotes, for sh.
@@ -150,7 +165,7 @@ $(B)/completion/persik.fish: cli/completion/words.sh cli/completion/fish.fish
 # Injected into other people's programs: no sanitizer, few dependencies, only the interposed names
 # visible. No vector registers: programs that call with a misaligned stack (hand-written assembly) get
 # away with it elsewhere.
-$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h tracer/*.h base/*.h formats/*.h formats/*.def model/*.h host/*.h)
+$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard processor/*.h processor/x86_64/*.h processor/x86_64/probe/*.h tracer/probe/*.h tracer/*.h base/*.h formats/*.h formats/*.def model/*.h host/*.h)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
 	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -mgeneral-regs-only -fPIC -shared \
@@ -194,6 +209,11 @@ $(B)/tests/%: tests/unit/%.c $(TEST_HELP_OBJ) $(ARCHIVES)
 	@echo "TEST  $@"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(TEST_HELP_OBJ) $(ARCHIVES) $(LDLIBS) -lcmocka -o $@
 tests: $(TESTS) ## the unit tests, not run
+
+aarch64: ## cross-compile what predicts and builds models, and test it under qemu-user
+	@sh ./install-aarch64.sh
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=aarch64 build/aarch64/persik build/aarch64/libpersiksim.so tests
+	@tests/run build/aarch64 aarch64
 
 check: ## install what is missing, build, run every test; ends with the count line
 	@sh ./install-deps.sh
@@ -245,7 +265,7 @@ docs: ## pictures of the folders and of the passes, made from the code: build/do
 
 # ---- source checks ----
 
-C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli cli/*)) $(wildcard tracer/probe/*.[ch] library/examples/*.c) \
+C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli cli/*)) $(wildcard tracer/probe/*.[ch] processor/*/*.[ch] processor/*/probe/*.[ch] library/examples/*.c) \
              $(wildcard tests/unit/*.[ch]) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)

@@ -13,7 +13,6 @@
  * - crowd: six threads share out items, whose ends are under a lock that spins / as many threads as
  * cores.
  * - cores: four threads compute (the script gives one core / two).
- * as fast).
  * - accept: a thread accepts connections of eight clients, and computes for each longer than the
  * three who answer them / half as long. */
 #define _GNU_SOURCE
@@ -374,7 +373,7 @@ int main(int argc, char **argv) {
     } else {
         fprintf(stderr,
                 "usage: bottleneck lock|device|permits|queue|stage|serial|uneven|convoy|readers|"
-                "crowd|cores|accept, or disk FILE\n");
+                "crowd|cores|accept\n");
         return 2;
     }
     return 0;

@@ -53,7 +53,7 @@ check() {
         echo "ok $tests - $name"
     else
         echo "not ok $tests - $name"
-        tail -n 20 "$scratch/log" | sed 's/^/# /'
+        { grep -A 5 '^not ok' "$scratch/log" || tail -n 20 "$scratch/log"; } | sed 's/^/# /'
         failures=$((failures + 1))
     fi
 }

@@ -12,9 +12,6 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -24,6 +21,7 @@
 #include "base/memory.h"
 #include "host/busy.h"
 #include "host/cores.h"
+#include "processor/processor.h"
 
 #define PERIOD_MS 25
 #define PIECES    3     /* whose median counts: one may be interrupted */
@@ -92,14 +90,6 @@ static void read_memory(uint64_t random) {
     (void)result;
 }
 
-static void throw_out(const unsigned char *line) {
-#if defined(__x86_64__)
-    _mm_clflush(line);
-#else
-    (void)line; /* most of it is thrown out by others' before it is read again */
-#endif
-}
-
 static void prepare_memory(void) {
     if (memory)
         return;
@@ -111,7 +101,7 @@ static void prepare_memory(void) {
     madvise(memory, MEMORY_BYTES, MADV_HUGEPAGE); /* the page tables are not to be what is slow */
     memset(memory, 1, MEMORY_BYTES);
     for (size_t at = 0; at < MEMORY_BYTES; at += LINE_BYTES)
-        throw_out(&memory[at]);
+        processor_throw_out(&memory[at]);
 }
 
 static double do_piece(enum pace_kind kind, uint64_t *random) {
@@ -122,7 +112,7 @@ static double do_piece(enum pace_kind kind, uint64_t *random) {
         read_memory(*random);
     double ns = (double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
     for (int i = 0; kind == PACE_MEMORY && i < READS; i++)
-        throw_out(&memory[next_line(random) * LINE_BYTES]);
+        processor_throw_out(&memory[next_line(random) * LINE_BYTES]);
     return ns;
 }
 

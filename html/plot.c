@@ -16,7 +16,7 @@ enum {
     LEFT = 46,
     RIGHT = 404, /* the names of the series stand right of it */
     RIGHT_WITHOUT_NAMES = 462,
-    TOP = 24,
+    TOP = 28,
     BOTTOM = 228,
     NAME_CHARACTERS = 11,
     NAME_HEIGHT = 15,
@@ -105,7 +105,7 @@ static void print_y_axis(FILE *out, const struct plot *plot, const struct axes *
     double ticks[SCALE_MOST_TICKS];
     size_t n = scale_ticks(&axes->y, 5, false, ticks);
     html_print(out, "<text class=\"unit\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>",
-               LEFT - 6, TOP - 11, plot->unit);
+               LEFT - 6, TOP - 15, plot->unit);
     for (size_t i = 0; i < n; i++) {
         double y = scale_place(&axes->y, ticks[i]);
         html_print(out,

@@ -6,7 +6,7 @@
 #ifndef PERSIK_SAMPLER_MODULES_H
 #define PERSIK_SAMPLER_MODULES_H
 
-#include <libunwind-x86_64.h>
+#include <libunwind.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

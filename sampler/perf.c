@@ -1,6 +1,5 @@
 #include "sampler/perf.h"
 
-#include <asm/perf_regs.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -19,21 +18,6 @@
 /* Of a fifth of a second, at the usual rate; what perf_event_mlock_kb grants every user per CPU by
  * default is a quarter of it, less the header page. */
 #define RING_PAGES 512
-
-/* perf's register number -> libunwind's, in the order in which the kernel writes them. */
-static const struct {
-    int perf, unwind;
-} register_map[REGISTERS_COUNT] = {
-    {PERF_REG_X86_AX, UNW_X86_64_RAX},  {PERF_REG_X86_BX, UNW_X86_64_RBX},
-    {PERF_REG_X86_CX, UNW_X86_64_RCX},  {PERF_REG_X86_DX, UNW_X86_64_RDX},
-    {PERF_REG_X86_SI, UNW_X86_64_RSI},  {PERF_REG_X86_DI, UNW_X86_64_RDI},
-    {PERF_REG_X86_BP, UNW_X86_64_RBP},  {PERF_REG_X86_SP, UNW_X86_64_RSP},
-    {PERF_REG_X86_IP, UNW_X86_64_RIP},  {PERF_REG_X86_R8, UNW_X86_64_R8},
-    {PERF_REG_X86_R9, UNW_X86_64_R9},   {PERF_REG_X86_R10, UNW_X86_64_R10},
-    {PERF_REG_X86_R11, UNW_X86_64_R11}, {PERF_REG_X86_R12, UNW_X86_64_R12},
-    {PERF_REG_X86_R13, UNW_X86_64_R13}, {PERF_REG_X86_R14, UNW_X86_64_R14},
-    {PERF_REG_X86_R15, UNW_X86_64_R15},
-};
 
 struct ring {
     int descriptor;
@@ -214,7 +198,7 @@ static void read_registers(struct cursor *cursor, struct registers *registers) {
     uint64_t abi = take_u64(cursor);
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
-    for (size_t i = 0; i < PERF_REG_X86_64_MAX; i++) {
+    for (size_t i = 0; i < 64; i++) {
         if (!(register_mask() >> i & 1))
             continue;
         uint64_t value = take_u64(cursor);

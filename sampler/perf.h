@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "sampler/registers.h"
+#include "processor/registers.h"
 
 enum perf_kind { PERF_SAMPLE, PERF_THREAD_BORN, PERF_THREAD_ENDED, PERF_EXEC };
 

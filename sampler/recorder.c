@@ -207,8 +207,8 @@ static bool find_resting_place(struct recorder *recorder, const struct procfs_th
                                struct resting_place *place) {
     struct unwind_input input = {.tid = thread->tid, .stack = recorder->stack};
     uint64_t refreshed_ns = recorder->refreshed_ns;
-    registers_set(&input.registers, UNW_X86_64_RSP, thread->position.stack_pointer);
-    registers_set(&input.registers, UNW_X86_64_RIP, thread->position.program_counter);
+    registers_set(&input.registers, REGISTER_STACK_POINTER, thread->position.stack_pointer);
+    registers_set(&input.registers, REGISTER_PROGRAM_COUNTER, thread->position.program_counter);
     input.stack_bytes = procfs_read(thread->tid, thread->position.stack_pointer, recorder->stack,
                                     sizeof recorder->stack);
     int node = follow_stack(recorder, &input);

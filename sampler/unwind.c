@@ -89,7 +89,7 @@ static int read_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t
         *value = registers->values[number];
         return 0;
     }
-    return number == UNW_X86_64_RBP ? guess_frame_pointer(unwinder, value) : -UNW_EBADREG;
+    return number == REGISTER_FRAME_POINTER ? guess_frame_pointer(unwinder, value) : -UNW_EBADREG;
 }
 
 static int no_dynamic_list(unw_addr_space_t space, unw_word_t *list, void *arg) {
@@ -151,7 +151,7 @@ size_t unwinder_run(struct unwinder *unwinder, const struct unwind_input *input,
                     uint64_t addresses[UNWIND_MAX_FRAMES]) {
     unw_cursor_t cursor;
     unwinder->input = input;
-    unwinder->stack_start = input->registers.values[UNW_X86_64_RSP];
+    unwinder->stack_start = input->registers.values[REGISTER_STACK_POINTER];
     if (unw_init_remote(&cursor, unwinder->space, unwinder) < 0)
         return 0;
     /* A return address points behind its call; where a signal struck is no return address. */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "processor/registers.h"
 #include "sampler/modules.h"
-#include "sampler/registers.h"
 
 #define UNWIND_MAX_FRAMES 256
 

@@ -9,7 +9,7 @@
 
 # Rooms, one layer a line, the lowest first: rooms of one layer do not include each other. What lies in modelgen/ and
 # cli/ themselves is a room, too.
-layers='base
+layers='base processor
 debuginfo host html model
 formats
 modelgen/notes modelgen/decision_log modelgen/candidates modelgen/evidence modelgen/pass
@@ -40,7 +40,7 @@ cli/main'
 
 # includes FOLDER: "FILE INCLUDED" of all sources there, as paths from it.
 includes() {
-    (cd "$1" && find base cli critical-path debuginfo formats host html library load model modelgen sampler simulator static-analyzer tracer \
+    (cd "$1" && find base cli critical-path debuginfo formats host html library load model modelgen processor sampler simulator static-analyzer tracer \
         -name '*.[ch]' -o -name '*.cpp' | xargs grep -H '^#include "' /dev/null | sed 's/:#include "/ /; s/".*//')
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the chains that the probe's unwinder finds (tracer/probe/unwind.c) with libgcc's, in programs of
+# Compares the chains that the probe's unwinder finds (processor/x86_64/probe/unwind.c) with libgcc's, in programs of
 # several compilers. Usage: tests/unwind.sh BUILD-FOLDER
 # Prints TAP; exits 1 if a test fails.
 
@@ -7,7 +7,7 @@
 . "$(dirname "$0")/tap.inc"
 cd "$root" || exit 2
 
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -O2 -fPIC -fvisibility=hidden -c tracer/probe/unwind.c -o "$scratch/unwind.o" ||
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -O2 -fPIC -fvisibility=hidden -c processor/x86_64/probe/unwind.c -o "$scratch/unwind.o" ||
     exit 2
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -O2 -fPIC -fvisibility=hidden -c tracer/probe/elf.c -o "$scratch/elf.o" ||
     exit 2

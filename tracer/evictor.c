@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "host/cores.h"
+#include "processor/processor.h"
 
 #define LINE_BYTES 64
 #define HUGE_PAGE  (2u << 20) /* so that its lines spread evenly over a cache */
@@ -96,12 +97,11 @@ static void prime(const struct core_evictor *core) {
 static size_t look(struct core_evictor *core, size_t together) {
     size_t n = core->n_looked / together;
     uint32_t at = 0;
-    unsigned processor;
     for (size_t i = 0; i < n; i++) {
-        uint64_t before = __builtin_ia32_rdtscp(&processor);
+        uint64_t before = processor_ticks_after_loads();
         for (size_t k = 0; k < together; k++)
             at = ((volatile struct line *)core->lines)[at].next_looked;
-        core->ticks[i] = (double)(__builtin_ia32_rdtscp(&processor) - before);
+        core->ticks[i] = (double)(processor_ticks_after_loads() - before);
     }
     return n;
 }

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "processor/processor.h"
 
 static char *hex(const unsigned char *bytes, size_t n) {
     char *text = memory_alloc(2 * n + 1, 1);
@@ -143,9 +144,10 @@ static int examine_linking(const struct layout_of_file *layout, const char *path
 
 static int examine_machine(const GElf_Ehdr *header, const char *path, struct error *error) {
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
-        return error_set(error, "%s: a 32-bit program: build it for x86-64", path);
-    if (header->e_machine != EM_X86_64)
-        return error_set(error, "%s: not an x86-64 program: build it for this machine", path);
+        return error_set(error, "%s: a 32-bit program: build it for " PROCESSOR_NAME, path);
+    if (header->e_machine != PROCESSOR_ELF)
+        return error_set(error, "%s: no program for " PROCESSOR_NAME ": build it for this machine",
+                         path);
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
         return error_set(
             error, "%s: not a program but an object file or a core: give an executable", path);
@@ -154,6 +156,12 @@ static int examine_machine(const GElf_Ehdr *header, const char *path, struct err
 
 static int examine_preloading(Elf *elf, int file, const struct layout_of_file *layout,
                               const char *path, struct error *error) {
+    if (!PROCESSOR_HAS_PROBES)
+        return error_set(error,
+                         "%s: there are no probes for " PROCESSOR_NAME
+                         ": record it on x86-64; models of such recordings are built and "
+                         "asked here, too",
+                         path);
     if (examine_linking(layout, path, error) != 0)
         return -1;
     const char *sanitizer = find_sanitizer(elf);

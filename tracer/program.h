@@ -11,8 +11,9 @@ struct program {
     char *build_id; /* hex; "" without one, or for a script */
 };
 
-/* 0, or -1 and `error`: no such program, not executable, not for x86-64; with `probed`, nothing can
- * be preloaded into it (preloadable.h). Of a script, its interpreter is what gets examined. */
+/* 0, or -1 and `error`: no such program, not executable, not for this processor; with `probed`,
+ * nothing can be preloaded into it (preloadable.h). Of a script, its interpreter is what gets
+ * examined. */
 int program_find(struct program *program, const char *name, bool probed, struct error *error);
 void program_free(struct program *program);
 

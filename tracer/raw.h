@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+#include "processor/entry.h"
+
 #define RAW_MAGIC      0x4b49535245505752ull
 #define RAW_VERSION    3
 #define RAW_SEGMENT    "segment"
@@ -162,8 +164,8 @@ struct raw_look {
  * The probe library notes in `state` what became of it. */
 #define RAW_WRAPS            "wraps"
 #define RAW_WRAP_BYTES       32
-#define RAW_WRAP_FIXUPS      4
-#define RAW_WRAP_JUMP_BYTES  5
+#define RAW_WRAP_FIXUPS      ENTRY_MAX_FIXUPS
+#define RAW_WRAP_JUMP_BYTES  ENTRY_JUMP_BYTES
 #define RAW_WRAP_STACK_BYTES 512 /* of arguments on the stack that a wrapped function may have */
 
 enum raw_wrap_how {

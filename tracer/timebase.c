@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "processor/processor.h"
 
 /* A century: the program can write any ticks. */
 #define MOST_NS 3e18
@@ -12,9 +13,9 @@ void timebase_sample(struct timebase *timebase) {
     struct timebase_pair best = {0};
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < READINGS; i++) {
-        uint64_t before = __builtin_ia32_rdtsc();
+        uint64_t before = processor_ticks();
         uint64_t mono_ns = clock_now_ns(CLOCK_MONOTONIC);
-        uint64_t elapsed = __builtin_ia32_rdtsc() - before;
+        uint64_t elapsed = processor_ticks() - before;
         if (elapsed < least) {
             least = elapsed;
             best = (struct timebase_pair){.ticks = before + elapsed / 2, .mono_ns = mono_ns};

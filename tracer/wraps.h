@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "formats/user_catalog.h"
-#include "tracer/entry.h"
+#include "processor/entry.h"
 #include "tracer/lacks.h"
 #include "tracer/raw.h"
 

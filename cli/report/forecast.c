@@ -96,7 +96,8 @@ static char *name_of_load(const json_t *row) {
     char text[QUANTITY_BYTES];
     if (isfinite(rate))
         return memory_format(", %s", quantity_show(rate, UNIT_RATE, text));
-    return isfinite(clients) ? memory_format(", %.0f clients", clients) : memory_strdup("");
+    return isfinite(clients) ? memory_format(", %.0f client%s", clients, clients == 1 ? "" : "s")
+                             : memory_strdup("");
 }
 
 static char *configuration_label(const json_t *row) {

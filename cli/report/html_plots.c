@@ -246,9 +246,9 @@ static void print_refusals(FILE *out, const struct forecast *forecast) {
     if (count == 0)
         return;
     html_print(out,
-               "<details><summary class=\"warn\">%zu of %zu configurations have no "
+               "<details><summary class=\"warn\">%zu of %zu configurations %s no "
                "figures</summary>\n<ul>\n",
-               count, forecast->n_rows);
+               count, forecast->n_rows, count == 1 ? "has" : "have");
     for (size_t i = 0; i < forecast->n_rows; i++)
         if (refusal_of(&forecast->rows[i]))
             html_print(out, "<li>%s: %s</li>\n", forecast->rows[i].label,

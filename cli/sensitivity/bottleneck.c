@@ -87,6 +87,7 @@ static void add(struct bottlenecks *bottlenecks, const struct model *model, cons
     const struct variation *variation = &relief->variation;
     *VECTOR_ADD(bottlenecks) = (struct bottleneck){
         .limit = relief->limit,
+        .index = variation->index,
         .subject = memory_strdup(variation->subject),
         .place = memory_strdup(variation->place),
         .change = memory_strdup(variation->change),
@@ -96,12 +97,48 @@ static void add(struct bottlenecks *bottlenecks, const struct model *model, cons
     };
 }
 
-/* Of equal gains, what is named in the order of their kinds: what keeps others out before what
- * only takes its time. */
+/* ---- the order ---- */
+
+static bool is_less_work(enum limit limit) {
+    return limit == LIMIT_ONE_THREAD || limit == LIMIT_SLEEPS || limit == LIMIT_IO;
+}
+
+static bool keeps_work(enum limit limit) {
+    return limit == LIMIT_LOCK || limit == LIMIT_CAPACITY || limit == LIMIT_PERMITS;
+}
+
+static bool comes_to(const struct model *model, int pool, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].object == object && model->nodes[n].pool == pool)
+            return true;
+    return false;
+}
+
+/* Of the limits at which the pool's threads may wait. */
+static double most_gained_at_limits(const struct bottlenecks *bottlenecks,
+                                    const struct model *model, int pool) {
+    double most = 0;
+    for (size_t i = 0; i < bottlenecks->count; i++) {
+        const struct bottleneck *item = &bottlenecks->items[i];
+        if (keeps_work(item->limit) && comes_to(model, pool, item->index))
+            most = fmax(most, item->gain.mean);
+    }
+    return most;
+}
+
+static void rank(const struct model *model, struct bottlenecks *bottlenecks) {
+    for (size_t i = 0; i < bottlenecks->count; i++) {
+        struct bottleneck *item = &bottlenecks->items[i];
+        item->rank = item->gain.mean;
+        if (is_less_work(item->limit))
+            item->rank -= most_gained_at_limits(bottlenecks, model, item->index);
+    }
+}
+
 static int compare(const void *left, const void *right) {
     const struct bottleneck *a = left, *b = right;
-    if (a->gain.mean != b->gain.mean)
-        return a->gain.mean < b->gain.mean ? 1 : -1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
     if (a->limit != b->limit)
         return a->limit < b->limit ? -1 : 1;
     return strcmp(a->subject, b->subject);
@@ -125,17 +162,21 @@ static double most_gained(const struct bottlenecks *bottlenecks, enum limit limi
     return most;
 }
 
-/* One change that gains as much as two, as far as the noise lets us tell, comes before them. */
-static void put_single_first(struct bottlenecks *bottlenecks) {
-    struct bottleneck *first = bottlenecks->items;
-    if (bottlenecks->count < 2 || first[0].limit != LIMIT_CORES_AND_THREADS)
+/* Of those that gain as much as the first, as far as noise and `precision` let us tell, the one
+ * whose kind is named before the others. */
+static void put_simplest_first(struct bottlenecks *bottlenecks, double precision) {
+    struct bottleneck *items = bottlenecks->items;
+    size_t simplest = 0;
+    for (size_t i = 1; i < bottlenecks->count; i++)
+        if (items[0].rank - items[i].rank <=
+                fmax(precision, items[0].gain.half_width + items[i].gain.half_width) &&
+            items[i].limit < items[simplest].limit)
+            simplest = i;
+    if (simplest == 0)
         return;
-    if (first[0].gain.mean <=
-        first[1].gain.mean + first[0].gain.half_width + first[1].gain.half_width) {
-        struct bottleneck both = first[0];
-        first[0] = first[1];
-        first[1] = both;
-    }
+    struct bottleneck first = items[simplest];
+    memmove(items + 1, items, simplest * sizeof *items);
+    items[0] = first;
 }
 
 /* As many threads as cores limit each other: both together then gain more than the two alone do,
@@ -168,9 +209,10 @@ static int try_all(struct base *base, const struct model *model, struct reliefs 
     if (status == 0)
         status = try_both(base, model, reliefs, bottlenecks, error);
     progress_end();
+    rank(model, bottlenecks);
     if (bottlenecks->count > 0)
         qsort(bottlenecks->items, bottlenecks->count, sizeof *bottlenecks->items, compare);
-    put_single_first(bottlenecks);
+    put_simplest_first(bottlenecks, base->sensitivity.config.precision);
     return status;
 }
 

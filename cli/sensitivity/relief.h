@@ -10,20 +10,22 @@
 
 #include "cli/sensitivity/variation.h"
 
+/* In the order in which they are named where they gain the same: what a user can choose, what a
+ * program's parameter is, what its design is; two changes last. */
 enum limit {
+    LIMIT_THREADS, /* too few in a pool ... */
+    LIMIT_CROWD,   /* ... or more than there are cores */
     LIMIT_CORES,
-    LIMIT_CORES_AND_THREADS, /* as many of one as of the other: more of one alone gains nothing */
-    LIMIT_LOCK,
     LIMIT_CAPACITY, /* of a bounded queue */
     LIMIT_PERMITS,  /* of a semaphore */
+    LIMIT_LOCK,
     LIMIT_DISK,
     LIMIT_NETWORK,
-    LIMIT_THREADS,     /* too few in a pool ... */
-    LIMIT_CROWD,       /* ... or more than there are cores */
-    LIMIT_ONE_THREAD,  /* what the only thread of a pool computes */
     LIMIT_UNEVEN_WORK, /* some of the pool's threads have more to do than others */
+    LIMIT_ONE_THREAD,  /* what the only thread of a pool computes */
     LIMIT_SLEEPS,
-    LIMIT_IO, /* on devices that are no objects of the model */
+    LIMIT_IO,                /* on devices that are no objects of the model */
+    LIMIT_CORES_AND_THREADS, /* as many of one as of the other: more of one alone gains nothing */
     N_LIMITS
 };
 

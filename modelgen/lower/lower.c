@@ -6,6 +6,7 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/lower/job_classes.h"
+#include "modelgen/lower/lock_preference.h"
 #include "modelgen/lower/lower_calls.h"
 #include "modelgen/lower/lower_later.h"
 #include "modelgen/lower/lower_locks.h"
@@ -100,6 +101,7 @@ static struct writer begin_writer(const struct lower_input *in, struct model *mo
     writer.is_multiplied = memory_alloc(n_objects, sizeof(bool));
     writer.is_flag = memory_alloc(n_objects, sizeof(bool));
     writer.is_met_at = memory_alloc(n_objects, sizeof(bool));
+    writer.writers_first = lock_preference_writers_first(in->trace, in->sections);
     writer.created = memory_alloc(n_pools, sizeof(int));
     writer.joined = memory_alloc(n_pools, sizeof(int));
     writer.join_standing = memory_alloc(n_pools, sizeof(int));
@@ -139,6 +141,7 @@ static void end_writer(struct writer *writer) {
     free(writer->is_multiplied);
     free(writer->is_instance);
     free(writer->is_met_at);
+    free(writer->writers_first);
     free(writer->works.items);
     free(writer->created);
     free(writer->joined);

@@ -70,6 +70,7 @@ int objects_lock(struct writer *writer, int index) {
             free(class_name);
         }
         result = model_builder_object(writer->model, kind, name);
+        writer->model->objects[result].writers_first = writer->writers_first[index];
         writer->model->objects[result].evidence =
             memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
                           object->waits, object->hold_ns / 1e9);

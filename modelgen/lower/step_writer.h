@@ -55,6 +55,7 @@ struct writer {
     bool *is_instance;       /* per sync object: see lock_instances_find() */
     bool *is_flag;           /* per sync object: a condition modelled as a flag */
     bool *is_met_at;         /* per sync object: a mutex whose waiters are woken all at once */
+    bool *writers_first;     /* per sync object: a read-write lock that prefers writers */
     int **section_of_unlock; /* per thread and record */
     struct {
         struct self_scheduled_loop *items;

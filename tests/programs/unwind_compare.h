@@ -1,4 +1,4 @@
-/* Compares a chain found by tracer/probe/unwind.c with the one that libgcc finds. */
+/* Compares a chain found by processor/x86_64/probe/unwind.c with the one that libgcc finds. */
 #ifndef UNWIND_COMPARE_H
 #define UNWIND_COMPARE_H
 
@@ -11,7 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "tracer/probe/unwind.h"
+#include "processor/x86_64/probe/unwind.h"
 #ifdef __cplusplus
 }
 #endif

@@ -205,6 +205,63 @@ static void readers_against_a_writer(void **state) {
     assert_first(make_readers_and_writer, LIMIT_LOCK, "rwlock-0", NAN);
 }
 
+/* Threads sleep, 2 ms of 3.5 with a lock. */
+static struct model *make_sleepers_under_lock(int threads) {
+    struct model *model = build_model(4);
+    int lock = build_object(model, OBJECT_MUTEX, 0);
+    int pool = build_pool(model, threads, true), take;
+    int body = build_rounds(model, pool, 1200, &take);
+    int before = build_sleep(model, body, constant(0), constant(1.5 * MS));
+    int enter = build_lock(model, before, constant(0), NODE_LOCK, lock);
+    int held = build_sleep(model, enter, constant(0), constant(2 * MS));
+    build_back(model, build_next(model, held, constant(0), NODE_UNLOCK, lock), constant(0), take);
+    return model;
+}
+
+static struct model *make_two_sleepers(void) {
+    return make_sleepers_under_lock(2);
+}
+
+static struct model *make_three_sleepers(void) {
+    return make_sleepers_under_lock(3);
+}
+
+/* Of three, 2 ms each in a row, or 3.5 ms by three: 41.7 %. Half as long would gain 50 %, but what
+ * is slept under the lock counts for the lock. */
+static void a_lock_comes_before_the_sleeping_under_it(void **state) {
+    (void)state;
+    assert_first(make_three_sleepers, LIMIT_LOCK, "mutex-0", 2.5 / 6);
+    struct bottlenecks found = find(make_three_sleepers);
+    assert_close(named(&found, LIMIT_SLEEPS, "pool-0")->gain.mean, 0.5, 0.01);
+    bottlenecks_free(&found);
+}
+
+/* Of two, 2 ms or 3.5 by two: 12.5 %. */
+static void sleeping_comes_before_a_lock_that_costs_little(void **state) {
+    (void)state;
+    assert_first(make_two_sleepers, LIMIT_SLEEPS, "pool-0", 0.5);
+}
+
+/* Threads that compute under a lock that spins, on a third as many cores. */
+static struct model *make_crowd_at_lock(void) {
+    struct model *model = build_model(2);
+    int lock = build_object(model, OBJECT_SPIN, 0);
+    int pool = build_pool(model, 6, true), take;
+    int body = build_rounds(model, pool, 2400, &take);
+    int enter = build_lock(model, body, constant(0.45 * MS), NODE_LOCK, lock);
+    build_back(model, build_next(model, enter, constant(0.05 * MS), NODE_UNLOCK, lock), constant(0),
+               take);
+    return model;
+}
+
+static void of_the_same_gain_the_number_of_threads_is_named(void **state) {
+    (void)state;
+    assert_first(make_crowd_at_lock, LIMIT_CROWD, "pool-0", NAN);
+    struct bottlenecks found = find(make_crowd_at_lock);
+    assert_close(named(&found, LIMIT_LOCK, "spin-0")->gain.mean, found.items[0].gain.mean, 0.02);
+    bottlenecks_free(&found);
+}
+
 /* ---- queues and permits ---- */
 
 /* Pools of one thread each, as many cores: each takes from the queue behind it and puts into the
@@ -250,6 +307,21 @@ static struct model *make_small_queue(void) {
 static void a_small_queue(void **state) {
     (void)state;
     assert_first(make_small_queue, LIMIT_CAPACITY, "queue-0", NAN);
+}
+
+/* The second stage is the slower one: as fast again would gain more than room, but the queue makes
+ * the two take turns. */
+static struct model *make_small_queue_of_a_slower_stage(void) {
+    const struct dist demands[] = {exponential(1 * MS), exponential(1.1 * MS)};
+    return build_pipeline(demands, 2, 2000, 1);
+}
+
+static void a_small_queue_comes_before_the_stage_that_it_holds_up(void **state) {
+    (void)state;
+    assert_first(make_small_queue_of_a_slower_stage, LIMIT_CAPACITY, "queue-0", NAN);
+    struct bottlenecks found = find(make_small_queue_of_a_slower_stage);
+    assert_true(named(&found, LIMIT_ONE_THREAD, "pool-1")->gain.mean > found.items[0].gain.mean);
+    bottlenecks_free(&found);
 }
 
 static struct model *make_slow_stage(void) {
@@ -539,7 +611,11 @@ int main(void) {
         cmocka_unit_test(a_lock_held_over_io),
         cmocka_unit_test(a_convoy),
         cmocka_unit_test(readers_against_a_writer),
+        cmocka_unit_test(a_lock_comes_before_the_sleeping_under_it),
+        cmocka_unit_test(sleeping_comes_before_a_lock_that_costs_little),
+        cmocka_unit_test(of_the_same_gain_the_number_of_threads_is_named),
         cmocka_unit_test(a_small_queue),
+        cmocka_unit_test(a_small_queue_comes_before_the_stage_that_it_holds_up),
         cmocka_unit_test(a_slow_stage_and_nothing_else),
         cmocka_unit_test(too_few_permits),
         cmocka_unit_test(an_accept_thread),

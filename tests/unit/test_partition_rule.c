@@ -903,7 +903,8 @@ static struct model *pool_of_two(int *begin) {
     model->nodes[create].target_pool = model->nodes[join].target_pool = 1;
     model_builder_edge(&model->nodes[start], create);
     model_builder_edge(&model->nodes[create], join);
-    model_builder_edge(&model->nodes[join], pool_node(model, 0, NODE_END, "main: end"));
+    int end = pool_node(model, 0, NODE_END, "main: end"); /* may move the nodes */
+    model_builder_edge(&model->nodes[join], end);
     *begin = model->pools[1].entry = pool_node(model, 1, NODE_START, "worker: start");
     return model;
 }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/function_name.h"
 #include "base/memory.h"
+#include "processor/processor.h"
 #include "tests/unit/trace_builder.h"
 #include "tracer/blktrace.h"
 #include "tracer/ftrace.h"
@@ -67,7 +68,7 @@ static void sampled_pairs_agree_with_the_clock(void **state) {
     timebase_sample(&timebase);
     usleep(20000);
     uint64_t before_ns = clock_now_ns(CLOCK_MONOTONIC);
-    uint64_t ticks = __builtin_ia32_rdtsc();
+    uint64_t ticks = processor_ticks();
     uint64_t after_ns = clock_now_ns(CLOCK_MONOTONIC);
     usleep(20000);
     timebase_sample(&timebase);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "tracer/probe/unwind.c" // NOLINT(bugprone-suspicious-include): what a walk works on
+#include "processor/x86_64/probe/unwind.c" // NOLINT(bugprone-suspicious-include): what a walk works on
 
 enum { STACK_BYTES = 1 << 16, WORDS = 512, MUTATIONS = 100000, MAX_FRAMES = 64 };
 

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
+#include "processor/x86_64/probe/unwind.h"
 #include "tracer/probe/probe.h"
-#include "tracer/probe/unwind.h"
 
 #define PROBE_MAX_FRAMES (RAW_MAX_DEPTH + 8) /* ours among them */
 

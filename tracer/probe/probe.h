@@ -29,7 +29,7 @@
 
 #include "formats/catalog.h"
 #include "formats/trace.h"
-#include "tracer/probe/clock.h"
+#include "processor/x86_64/probe/clock.h"
 #include "tracer/raw.h"
 
 #define PROBE_EXPORT __attribute__((visibility("default")))

@@ -1,10 +1,10 @@
 /* Functions of the program's own, recorded like those of the catalog (formats/user_catalog.h).
  *
  * A wrapped function starts with a jump to a stub of ours, which goes on in wrap_enter
- * (wrap_amd64.S). That makes a frame with the argument registers, asks wrap_begin_*, calls the
- * function on a copy of its stack arguments, asks wrap_end_*, and returns. It is an ordinary frame
- * with unwind tables: exceptions, cancellation, longjmp and backtraces pass through it, and
- * recursion needs no bookkeeping.
+ * (processor/x86_64/probe/wrap.S). That makes a frame with the argument registers, asks
+ * wrap_begin_*, calls the function on a copy of its stack arguments, asks wrap_end_*, and returns.
+ * It is an ordinary frame with unwind tables: exceptions, cancellation, longjmp and backtraces pass
+ * through it, and recursion needs no bookkeeping.
  *
  * wrap_begin_fast and wrap_end_fast use no vector registers, which may hold arguments and results;
  * what they leave to their slow forms runs with the whole vector state put aside. */

@@ -12,7 +12,7 @@ _Static_assert(offsetof(struct wrap_frame, rax) == WRAP_RAX &&
                    offsetof(struct wrap_frame, result) == WRAP_RESULT &&
                    offsetof(struct wrap_frame, stack_bytes) == WRAP_STACK_BYTES &&
                    sizeof(struct wrap_frame) <= WRAP_FRAME_BYTES && WRAP_FRAME_BYTES % 16 == 0,
-               "as wrap_amd64.S has it");
+               "as processor/x86_64/probe/wrap.S has it");
 
 #define WRAP_MAGIC 0x7065727369b77261ull
 

@@ -6,8 +6,8 @@
  * No system call, lock or allocation, errno untouched, may be interrupted and used by a signal
  * handler meanwhile (with a `struct unwind` of its own). Needs glibc 2.35 or later
  * (_dl_find_object). Compare libgcc's _Unwind_Backtrace, which follows any address it is told. */
-#ifndef PERSIK_PROBE_UNWIND_H
-#define PERSIK_PROBE_UNWIND_H
+#ifndef PERSIK_PROCESSOR_X86_64_PROBE_UNWIND_H
+#define PERSIK_PROCESSOR_X86_64_PROBE_UNWIND_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "tracer/entry.h"
+#include "processor/entry.h"
 
 #include <capstone/capstone.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void move_one(csh decoder, const cs_insn *instruction, struct entry *entr
     for (uint8_t i = 0; i < detail->op_count; i++) {
         if (detail->operands[i].type != X86_OP_MEM || detail->operands[i].mem.base != X86_REG_RIP)
             continue;
-        if (entry->n_fixups == RAW_WRAP_FIXUPS || detail->encoding.disp_size != 4) {
+        if (entry->n_fixups == ENTRY_MAX_FIXUPS || detail->encoding.disp_size != 4) {
             entry->obstacle = "its first instructions cannot be moved";
             return;
         }
@@ -85,7 +85,7 @@ struct entry entry_read(const uint8_t *code, size_t size, uint64_t address) {
     size_t rest = size;
     uint64_t at = address;
     while (rest > 0 && cs_disasm_iter(decoder, &next, &rest, &at, instruction)) {
-        bool moves = instruction->address >= entry.at && entry.n_bytes < RAW_WRAP_JUMP_BYTES;
+        bool moves = instruction->address >= entry.at && entry.n_bytes < ENTRY_JUMP_BYTES;
         if (moves && !entry.obstacle)
             move_one(decoder, instruction, &entry);
         if (is_in_group(decoder, instruction, CS_GRP_RET))
@@ -96,7 +96,7 @@ struct entry entry_read(const uint8_t *code, size_t size, uint64_t address) {
     if (rest > 0) {
         entry.obstacle = "it cannot be decoded";
         entry.all_returns = false;
-    } else if (entry.n_bytes < RAW_WRAP_JUMP_BYTES && !entry.obstacle) {
+    } else if (entry.n_bytes < ENTRY_JUMP_BYTES && !entry.obstacle) {
         entry.obstacle = "it is too short, or jumps at once";
     }
     cs_free(instruction, 1);

@@ -1,17 +1,15 @@
 /* The time stamp: the TSC. 10-15 ns here where clock_gettime costs 40. */
-#ifndef PERSIK_PROBE_CLOCK_H
-#define PERSIK_PROBE_CLOCK_H
+#ifndef PERSIK_PROCESSOR_X86_64_PROBE_CLOCK_H
+#define PERSIK_PROCESSOR_X86_64_PROBE_CLOCK_H
 
 #include <stdint.h>
 
-#ifndef __x86_64__
-#error "the probe library knows only x86-64: add its clock here and its frame layout to context.c"
-#endif
+#include "processor/processor.h"
 
 /* For a moment before something takes effect. What follows is a store or a locked operation, and
  * neither becomes visible before the instructions ahead of it have retired. */
 static inline uint64_t clock_before(void) {
-    return __builtin_ia32_rdtsc();
+    return processor_ticks();
 }
 
 /* For a moment after. Without the fence the processor reads the counter while a lock's cache line
@@ -21,7 +19,7 @@ static inline uint64_t clock_after(void) {
                      :
                      :
                      : "memory"); /* not the builtin: which needs vector registers allowed */
-    return __builtin_ia32_rdtsc();
+    return processor_ticks();
 }
 
 #endif

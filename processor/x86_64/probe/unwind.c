@@ -1,6 +1,6 @@
 /* DWARF 5, section 6.4 (call frame information) and 2.5 (expressions), as .eh_frame has them: Linux
  * Standard Base 5.0 core, section 10.6. */
-#include "tracer/probe/unwind.h"
+#include "processor/x86_64/probe/unwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>
