@@ -39,7 +39,7 @@ struct base_costs {
 
 static struct base_costs base_of(const struct model *model) {
     struct base_costs base = {are_measured(model),
-                              memory_alloc(model->n_pools, sizeof *base.points)};
+                              memory_alloc(model->n_pools, sizeof(struct refill_point *))};
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
         size_t n = base.measured ? pool->n_refill : takes_turns(pool);

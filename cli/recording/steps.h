@@ -11,7 +11,7 @@
 struct steps {
     struct dependencies *all;
     struct sample *sampled; /* all->sampled; NULL: none */
-    bool is_new; /* they are not kept yet */
+    bool is_new;            /* they are not kept yet */
 };
 
 /* Loads DIRECTORY/dependencies.persik, or makes it of the trace there. -1 and `error`: neither, or
