@@ -369,8 +369,8 @@ check_simulated_export() {
     [ $status -eq 0 ] && ! cmp -s out simulated.json
     report $? "another seed is another run"
     refuses 2 "leave them out" export -i pigz --threads 2
-    kept_model tutorial-hits >log 2>&1
-    run export -i tutorial-hits --what simulated --threads 4 --cores 4
+    kept_model open-batches >log 2>&1
+    run export -i open-batches --what simulated --threads 4 --cores 4
     [ $status -eq 4 ] && grep -q 'no simulated run' err && [ ! -s out ]
     report $? "export gives no simulated run of a configuration without figures"
 }
