@@ -22,7 +22,7 @@
 #define SHARED                                                                                     \
     0.15           /* of what cores cost each other, where the threads are e times as many:        \
                     * they take turns at caches, and may find there what others loaded */
-#define DEARER 0.5 /* of what one core alone costs more, which no cache explains */
+#define DEARER 0.5 /* of what one core alone costs more, where no turns on it explain that */
 
 /* What taking a lock that another core had last costs more than taking one that this core had: at
  * most 60 ns, measured with threads that do little else, and as much for what it protects
@@ -155,8 +155,9 @@ static double doubt_of_sharing(const struct model *model, double more_threads) {
     return known ? SHARED * (1 - model->one_core_cpu) * more_threads : 0;
 }
 
-/* Several cores do not save CPU time: one of the runs was odd. It is held against all that keeps
- * fewer cores busy than the recorded one. */
+/* Several cores do not save CPU time, and what turns on a core cost is in the model
+ * (cli/prediction/turn_costs.h): what is left says that one of the runs was odd. It is held against
+ * all that keeps fewer cores busy than the recorded one. */
 static double doubt_of_one_core(const struct model *model, double busy_cores) {
     double more = model->machine.busy_cores - 1;
     if (!(model->one_core_cpu > 1) || !(more > 0))
