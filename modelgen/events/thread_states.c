@@ -197,6 +197,14 @@ double thread_states_blocked(const struct thread_states *timeline, uint64_t from
     return blocked > 0 ? blocked : 0;
 }
 
+size_t thread_states_sleeps(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
+    size_t sleeps = 0;
+    for (size_t i = thread_states_slice_after(thread, from_ns);
+         i < thread->n_slices && thread->slices[i].off_ns < to_ns; i++)
+        sleeps += !thread->slices[i].preempted;
+    return sleeps;
+}
+
 uint64_t thread_states_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
     for (size_t i = trace_slices_begun(thread, to_ns); i > 0; i--) {
         const struct trace_slice *slice = &thread->slices[i - 1];

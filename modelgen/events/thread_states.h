@@ -54,6 +54,9 @@ double thread_states_ready(const struct thread_states *timeline, uint64_t from_n
 double thread_states_blocked(const struct thread_states *timeline, uint64_t from_ns,
                              uint64_t to_ns);
 
+/* How often the thread went to sleep in [from, to). */
+size_t thread_states_sleeps(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns);
+
 /* When the thread was last woken in [from, to]; 0 = that is not known. */
 uint64_t thread_states_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns);
 

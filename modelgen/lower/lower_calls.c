@@ -200,7 +200,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
         disk_service_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
     int known = map_get(&writer->device_of_site, site_of(record), -1);
     struct step *step = writer_add_step(writer, NODE_IO, index, record->start_ns, end);
-    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
+    step->time.cpu_ns = writer_cpu_of_wait(writer, record->start_ns, end);
     if (known < 0) {
         step->time.wait_ns = writer_blocked_inside(writer, record);
         return;
@@ -221,7 +221,7 @@ void lower_calls_timed(struct writer *writer, size_t index, const struct trace_r
     uint64_t end = trace_end_ns(record);
     struct step *step = writer_add_step(writer, NODE_SLEEP, index, record->start_ns, end);
     step->time.wait_ns = writer_blocked_inside(writer, record);
-    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
+    step->time.cpu_ns = writer_cpu_of_wait(writer, record->start_ns, end);
     step->time.by_clock = info->op == OP_TIMER;
     if (info->op == OP_TIMER && record->object > 0)
         step->time.wait_ns = (double)record->object;

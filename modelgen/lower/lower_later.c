@@ -108,6 +108,6 @@ bool lower_later_write(struct writer *writer, size_t index, const struct trace_r
     step->time.disk = objects_write_back(writer);
     step->time.operations = 1;
     step->time.service_ns = record->value * writer->later.byte_ns;
-    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end_ns);
+    step->time.cpu_ns = writer_cpu_of_wait(writer, record->start_ns, end_ns);
     return true;
 }

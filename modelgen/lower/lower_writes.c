@@ -79,7 +79,7 @@ bool lower_writes_sync(struct writer *writer, size_t index, const struct trace_r
     write_requests(writer, index, end_ns, disk, own, OWN_STAGES);
     struct step *step = &writer->list.items[first];
     step->start_ns = record->start_ns;
-    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end_ns);
+    step->time.cpu_ns = writer_cpu_of_wait(writer, record->start_ns, end_ns);
     if (call)
         write_commit(writer, index, end_ns, disk, call);
     return true;

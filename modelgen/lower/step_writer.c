@@ -1,5 +1,7 @@
 #include "modelgen/lower/step_writer.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 
 struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t record,
@@ -25,6 +27,13 @@ struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t 
 double writer_cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_t end_ns) {
     const struct thread_states *timeline = &writer->in->timelines[writer->thread];
     return thread_states_cpu(timeline, end_ns) - thread_states_cpu(timeline, start_ns);
+}
+
+double writer_cpu_of_wait(const struct writer *writer, uint64_t start_ns, uint64_t end_ns) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
+    double sleeps = (double)thread_states_sleeps(thread, start_ns, end_ns);
+    double cpu_ns = writer_cpu_inside(writer, start_ns, end_ns);
+    return fmax(cpu_ns - sleeps * writer->model->machine.block_cpu_ns, 0);
 }
 
 double writer_blocked_inside(const struct writer *writer, const struct trace_record *record) {

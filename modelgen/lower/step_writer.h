@@ -114,9 +114,14 @@ struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t 
 void writer_add_call(struct writer *writer, size_t index, const struct trace_record *record,
                      int object, enum node_kind kind, bool try);
 
-/* CPU that the thread being written used from one time to another, and how long it was blocked
- * inside of a call: neither ran nor waited for a core. */
+/* CPU that the thread being written used from one time to another. */
 double writer_cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_t end_ns);
+
+/* The same of a call that waits, less what going to sleep and coming back costs: the simulator has
+ * a thread pay for that whenever it has slept. */
+double writer_cpu_of_wait(const struct writer *writer, uint64_t start_ns, uint64_t end_ns);
+
+/* How long it was blocked inside of a call: neither ran nor waited for a core. */
 double writer_blocked_inside(const struct writer *writer, const struct trace_record *record);
 
 /* Is the thread of the pool whose tasks are counted? */

@@ -33,6 +33,23 @@ static void every_nanosecond_belongs_to_one_part(void **state) {
     trace_free(trace);
 }
 
+static void who_is_preempted_does_not_sleep(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    int main = builder_thread(trace, "main", -1);
+    builder_slice(trace, main, 0, 100);
+    builder_slice(trace, main, 250, 300);
+    trace->threads[main].slices[0].preempted = 1;
+    builder_slice(trace, main, 700, 1000);
+    builder_finish(trace, 1000);
+    const struct trace_thread *thread = &trace->threads[main];
+    assert_int_equal(thread_states_sleeps(thread, 0, 1000), 1);
+    assert_int_equal(thread_states_sleeps(thread, 0, 300), 0);
+    assert_int_equal(thread_states_sleeps(thread, 260, 400), 1);
+    assert_int_equal(thread_states_sleeps(thread, 400, 1001), 1); /* its last slice */
+    trace_free(trace);
+}
+
 /* Without scheduling records all time outside of blocking calls counts as CPU. */
 static void without_slices_what_is_no_wait_was_computed(void **state) {
     (void)state;
@@ -129,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(without_slices_what_is_no_wait_was_computed),
+        cmocka_unit_test(who_is_preempted_does_not_sleep),
         cmocka_unit_test(what_is_left_out_is_no_cpu_time_and_no_wait),
         cmocka_unit_test(only_what_is_kept_counts_as_cpu_time),
         cmocka_unit_test(a_wake_up_tells_since_when_a_thread_was_ready),
