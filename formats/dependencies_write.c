@@ -64,16 +64,20 @@ static char *write_header(const struct dependencies *all) {
     return text;
 }
 
+static bool write_items(FILE *file, const void *items, size_t size, size_t n) {
+    return n == 0 || fwrite(items, size, n, file) == n;
+}
+
 static bool write_all(FILE *file, const struct dependencies *all, const char *text) {
     struct dependencies_head head = {.version = DEPENDENCIES_VERSION,
                                      .n_tasks = (uint32_t)all->n_tasks,
                                      .text_bytes = strlen(text),
                                      .n_steps = all->n_steps};
     memcpy(head.magic, DEPENDENCIES_MAGIC, sizeof head.magic);
-    return fwrite(&head, sizeof head, 1, file) == 1 &&
-           fwrite(text, 1, head.text_bytes, file) == head.text_bytes &&
-           fwrite(all->steps, sizeof *all->steps, all->n_steps, file) == all->n_steps &&
-           fwrite(all->tasks, sizeof *all->tasks, all->n_tasks, file) == all->n_tasks;
+    return write_items(file, &head, sizeof head, 1) &&
+           write_items(file, text, 1, head.text_bytes) &&
+           write_items(file, all->steps, sizeof *all->steps, all->n_steps) &&
+           write_items(file, all->tasks, sizeof *all->tasks, all->n_tasks);
 }
 
 int dependencies_save(const struct dependencies *all, const char *path, struct error *error) {
