@@ -110,6 +110,30 @@ size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
     return low;
 }
 
+size_t trace_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_slices;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->slices[middle].off_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t trace_records_begun(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_records;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->records[middle].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n) {
     for (size_t i = 0; !trace->texts && i < n; i++)
         free_frame(&context->frames[i]);

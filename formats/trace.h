@@ -316,6 +316,12 @@ size_t trace_thread_by_index(const struct trace *trace, int pid, int index);
 /* How many of the thread's slices began at or before `time_ns`. O(log n). */
 size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns);
 
+/* The thread's first slice that ends after `time_ns`; n_slices: none. O(log n). */
+size_t trace_slice_after(const struct trace_thread *thread, uint64_t time_ns);
+
+/* How many of the thread's records began at or before `time_ns`. O(log n). */
+size_t trace_records_begun(const struct trace_thread *thread, uint64_t time_ns);
+
 /* The chain without its innermost `n` frames; one at least must stay. */
 void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n);
 

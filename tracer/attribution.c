@@ -45,25 +45,12 @@ static bool is_io(const struct trace_record *record) {
     }
 }
 
-/* Number of the first slice that ends after the time. */
-static size_t first_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_slices;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->slices[middle].off_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Adds when the thread slept in the call: from when it left its core until it was woken, for it may
  * wait for a core after that. */
 static void add_sleeps(struct busy *calls, const struct trace_thread *thread,
                        const struct trace_record *record) {
     uint64_t end_ns = trace_end_ns(record);
-    for (size_t s = first_slice_after(thread, record->start_ns);
+    for (size_t s = trace_slice_after(thread, record->start_ns);
          s + 1 < thread->n_slices && thread->slices[s].off_ns < end_ns; s++) {
         const struct trace_slice *next = &thread->slices[s + 1];
         uint64_t woken_ns = next->wake_ns ? next->wake_ns : next->on_ns;

@@ -16,7 +16,7 @@ static void add_running(const struct trace_thread *thread, size_t role, struct w
                         size_t n) {
     for (size_t w = 0; w < n; w++) {
         struct window *window = &windows[w];
-        size_t s = thread_states_slice_after(thread, window->from_ns);
+        size_t s = trace_slice_after(thread, window->from_ns);
         for (; s < thread->n_slices && thread->slices[s].on_ns < window->to_ns; s++) {
             const struct trace_slice *slice = &thread->slices[s];
             double from = fmax((double)slice->on_ns, (double)window->from_ns);

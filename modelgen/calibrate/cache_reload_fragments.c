@@ -85,7 +85,7 @@ static bool is_turn_of_its_like(const struct fragments *work, size_t t,
         const struct trace_thread *thread = &work->trace->threads[other];
         if (other == t || work->roles[other] != work->roles[t])
             continue;
-        for (size_t s = thread_states_slice_after(thread, slice->off_ns);
+        for (size_t s = trace_slice_after(thread, slice->off_ns);
              s < thread->n_slices && thread->slices[s].on_ns < back->on_ns; s++)
             if (thread->slices[s].cpu == slice->cpu)
                 theirs_ns += fmin((double)thread->slices[s].off_ns, (double)back->on_ns) -

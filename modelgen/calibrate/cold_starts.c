@@ -67,7 +67,7 @@ static void add_turn(const struct trace_thread *thread, const struct thread_stat
     struct turn turn = {.cpu_ns = thread_states_cpu(timeline, to_ns) -
                                   thread_states_cpu(timeline, from_ns),
                         .first_sleep = turns->sleeps.count};
-    for (size_t i = thread_states_slice_after(thread, from_ns);
+    for (size_t i = trace_slice_after(thread, from_ns);
          i < thread->n_slices && thread->slices[i].on_ns < to_ns; i++) {
         double slept_ns = thread->slices[i].on_ns > from_ns ? slept_before(thread, i) : 0;
         if (slept_ns <= 0)

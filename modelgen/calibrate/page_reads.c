@@ -65,15 +65,9 @@ static bool *find_metadata(const struct trace *trace) {
 
 /* The thread's call during which it was; NO_RECORD: none. */
 static size_t find_record(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_records;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->records[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && trace_end_ns(&thread->records[low - 1]) >= time_ns ? low - 1 : NO_RECORD;
+    size_t begun = trace_records_begun(thread, time_ns);
+    return begun > 0 && trace_end_ns(&thread->records[begun - 1]) >= time_ns ? begun - 1
+                                                                             : NO_RECORD;
 }
 
 /* How many of the pages that it asked for the call read at least, which asks beyond the end of the

@@ -7,7 +7,7 @@
 
 static void add_span(const struct trace_thread *thread, struct trace_span span,
                      struct excluded_time *losses) {
-    size_t s = thread_states_slice_after(thread, span.from_ns);
+    size_t s = trace_slice_after(thread, span.from_ns);
     for (; s < thread->n_slices && thread->slices[s].on_ns < span.to_ns; s++) {
         const struct trace_slice *slice = &thread->slices[s];
         uint64_t from_ns = slice->on_ns > span.from_ns ? slice->on_ns : span.from_ns;

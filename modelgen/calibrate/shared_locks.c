@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/probe_cost.h"
+#include "modelgen/events/thread_states.h"
 
 /* Did it take a lock of any kind? */
 static bool takes_lock(const struct trace_record *record) {
@@ -29,14 +30,10 @@ static struct map find_takers(const struct trace *trace) {
 }
 
 static double cpu_ns(const struct trace *trace) {
-    double sum_ns = 0, n = 0;
-    for (size_t t = 0; t < trace->n_threads; t++) {
+    double n = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
         n += (double)trace->threads[t].n_records;
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
-            sum_ns +=
-                (double)(trace->threads[t].slices[s].off_ns - trace->threads[t].slices[s].on_ns);
-    }
-    return sum_ns - n * probe_cost_find(trace).record_ns;
+    return thread_states_on_core(trace) - n * probe_cost_find(trace).record_ns;
 }
 
 double shared_locks_hz(const struct trace *trace) {

@@ -37,23 +37,11 @@ void thread_states_free(struct thread_states *timeline) {
     *timeline = (struct thread_states){.thread = timeline->thread};
 }
 
-static size_t records_begun(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_records;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->records[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static double cpu_without_slices(const struct thread_states *timeline, uint64_t time_ns) {
     const struct trace_thread *thread = timeline->thread;
     if (time_ns <= thread->start_ns)
         return 0;
-    size_t begun = records_begun(thread, time_ns);
+    size_t begun = trace_records_begun(thread, time_ns);
     double off = timeline->off_before[begun];
     if (begun > 0) {
         const struct trace_record *last = &thread->records[begun - 1];
@@ -199,7 +187,7 @@ double thread_states_blocked(const struct thread_states *timeline, uint64_t from
 
 size_t thread_states_sleeps(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
     size_t sleeps = 0;
-    for (size_t i = thread_states_slice_after(thread, from_ns);
+    for (size_t i = trace_slice_after(thread, from_ns);
          i < thread->n_slices && thread->slices[i].off_ns < to_ns; i++)
         sleeps += !thread->slices[i].preempted;
     return sleeps;
@@ -230,23 +218,9 @@ struct thread_states_totals thread_states_totals(const struct thread_states *tim
     return parts;
 }
 
-size_t thread_states_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t first = 0;
-    for (size_t left = thread->n_slices; left > 0;) {
-        size_t half = left / 2;
-        if (thread->slices[first + half].off_ns <= time_ns) {
-            first += half + 1;
-            left -= half + 1;
-        } else {
-            left = half;
-        }
-    }
-    return first;
-}
-
 void thread_states_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
                                struct trace_thread *to) {
-    size_t first = thread_states_slice_after(from, low_ns);
+    size_t first = trace_slice_after(from, low_ns);
     size_t last = first;
     while (last < from->n_slices && from->slices[last].on_ns < high_ns)
         last++;

@@ -75,9 +75,6 @@ double thread_states_on_core(const struct trace *trace);
  * kernel's own account of the program's CPU time leaves it out. 0: nothing, or it is not known. */
 double thread_states_stolen(const struct trace *trace);
 
-/* The thread's first slice that ends after `time_ns`; n_slices: none. O(log slices). */
-size_t thread_states_slice_after(const struct trace_thread *thread, uint64_t time_ns);
-
 /* Appends the slices of `from` within [low, high), cut to it, to those of `to`, which are its own.
  */
 void thread_states_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,

@@ -28,7 +28,7 @@ struct tally {
 };
 
 static bool ended_by_thread(const struct trace_thread *thread, uint64_t woken_ns) {
-    size_t slice = thread_states_slice_after(thread, woken_ns);
+    size_t slice = trace_slice_after(thread, woken_ns);
     return slice < thread->n_slices && thread->slices[slice].waker > 0;
 }
 

@@ -92,7 +92,7 @@ static void add_losses(const struct trace_thread *thread, const struct thread_st
                        struct excluded_time *losses) {
     double all_ns = thread_states_cpu(timeline, to_ns) - thread_states_cpu(timeline, from_ns);
     double share = all_ns > 0 ? fmin(1, cpu_ns / all_ns) : 0;
-    for (size_t i = thread_states_slice_after(thread, from_ns);
+    for (size_t i = trace_slice_after(thread, from_ns);
          i < thread->n_slices && thread->slices[i].on_ns < to_ns; i++) {
         const struct trace_slice *slice = &thread->slices[i];
         uint64_t on_ns = slice->on_ns > from_ns ? slice->on_ns : from_ns;
