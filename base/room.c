@@ -8,6 +8,10 @@ struct room room_of_file(uint64_t bytes) {
     return (struct room){.left = SMALL_BYTES + FACTOR * (size_t)(bytes < most ? bytes : most)};
 }
 
+uint64_t room_file_bytes(uint64_t needed) {
+    return needed <= SMALL_BYTES ? 0 : (needed - SMALL_BYTES + FACTOR - 1) / FACTOR;
+}
+
 bool room_take(struct room *room, size_t count, size_t size) {
     if (size && count > room->left / size) {
         room->exhausted = true;

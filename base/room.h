@@ -17,6 +17,10 @@ struct room {
  */
 struct room room_of_file(uint64_t bytes);
 
+/* The smallest file that is worth `needed` bytes: one whose packed content is smaller is made so
+ * large by a hole, which takes no place on the disk. */
+uint64_t room_file_bytes(uint64_t needed);
+
 /* Takes `count` things of `size` bytes from it; false, and nothing taken: there is no room. */
 bool room_take(struct room *room, size_t count, size_t size);
 void room_give_back(struct room *room, size_t bytes);

@@ -1,6 +1,7 @@
 /* Makes a function of a real program slower by a known factor: SLOWED, first in its body, lets it
  * spin on for as long as it computes, once more or as often as $SLOWED says. Caches are as they
- * were. For bench/slow-function; linked with slow_function.c.
+ * were. At the end of the run the CPU time in seconds that the function and its spinning took is
+ * added to the file $SLOWED_LOG. For bench/slow-function; linked with slow_function.c.
  *
  * It spins before each call that persik records, and at the end: so each of its parts is slower. */
 #ifndef PERSIK_BENCH_SLOW_FUNCTION_H

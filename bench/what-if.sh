@@ -71,9 +71,10 @@ record() { # FOLDER COMMAND
         fail "$1.log: not recorded"
 }
 
-# Runs what is missing of a case: its recording, and rounds of all its programs, each a line of seconds.
+# Runs what is missing of a case: its recording, and rounds of all its programs, each a line of seconds. Where a
+# function is slowed, what it takes then and at its own pace is kept, too.
 measure_case() {
-    local folder command line words done_so_far=0
+    local folder command line words done_so_far=0 own_pace
     folder=$(folder_of "$1")
     read_case "$1"
     [ -s "$folder/trace.persik" ] || record "$folder" "${commands[0]}"
@@ -82,11 +83,20 @@ measure_case() {
         line=
         for command in "${commands[@]}"; do
             read -ra words <<<"$command"
-            line+="$(seconds_of env "${words[@]}") "
+            line+="$(seconds_of env SLOWED_LOG="$folder.slowed" "${words[@]}") "
         done
+        if [[ ${commands[0]} == SLOWED=* ]]; then
+            read -ra words <<<"${commands[0]}"
+            own_pace=${words[0]%=*}=1
+            env "$own_pace" SLOWED_LOG="$folder.own" "${words[@]:1}" >"$scratch/log" 2>&1 ||
+                fail "${commands[0]}: failed at its own pace (log: $scratch/log)"
+        fi
         echo "$line" >>"$folder.times"
     done
 }
+
+# By what a slowed function really took, the share of it that it takes at its own pace.
+own_share() { number %.6f "$(median_of <"$1.own") / $(median_of <"$1.slowed")"; }
 
 # ---- comparing ----
 
@@ -102,6 +112,7 @@ compare_case() {
     [ -s "$folder.times" ] || return 0
     [ -e "$folder.model.log" ] || "$persik" build-model -q -i "$folder" >"$folder.model.log" 2>&1 || true # it may refuse
     for ((i = 0; i < ${#asked[@]}; i++)); do
+        [[ ${asked[i]} != *=own ]] || asked[i]=${asked[i]%own}$(own_share "$folder")
         read -ra options <<<"${asked[i]}"
         "$persik" what-if -q -i "$folder" "${options[@]}" --format json >"$folder.answer" 2>"$folder.answer.log" ||
             echo '{}' >"$folder.answer"
@@ -247,7 +258,7 @@ slowed() {
     binary=$(<"$scratch/slowed/$program/binary")
     for change; do
         add "$program $change" "SLOWED=$change $binary $arguments" \
-            "--scale ${change%=*}=$(number %.6f "1 / ${change#*=}")" "$binary $arguments"
+            "--scale ${change%=*}=own" "$binary $arguments"
     done
 }
 

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "formats/sample.h"
 
-#define DEPENDENCIES_VERSION 5
+#define DEPENDENCIES_VERSION 6
 #define DEPENDENCIES_OLDEST  1 /* that is still read: it does not know the operations */
 #define DEPENDENCIES_NONE    UINT32_MAX
 

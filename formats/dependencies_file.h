@@ -6,7 +6,9 @@
 
 #define DEPENDENCIES_MAGIC "PERSIKD1"
 
-/* At offset 0; then the JSON text, the steps, the tasks. */
+/* At offset 0; then the JSON text, the steps, the tasks: from DEPENDENCIES_PACKED on these two in
+ * one zstd frame with a checksum, behind which there may be padding up to what they are worth as
+ * room (base/room.h). */
 struct dependencies_head {
     char magic[8];
     uint32_t version;
@@ -16,7 +18,13 @@ struct dependencies_head {
 };
 _Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
 
-enum { DEPENDENCIES_WITH_TASKS = 5 }; /* and later ones */
+enum { DEPENDENCIES_WITH_TASKS = 5, DEPENDENCIES_PACKED = 6 }; /* versions, and later ones */
+
+/* What the writer thinks the header needs of the room: at all, of every byte of JSON, of every
+ * frame. */
+#define DEPENDENCIES_ROOM          (1u << 20)
+#define DEPENDENCIES_ROOM_OF_TEXT  14u
+#define DEPENDENCIES_ROOM_OF_FRAME 128u
 
 enum { DEPENDENCIES_STEP_1 = 32 }; /* bytes of a step of version 1: the first ones of today's */
 

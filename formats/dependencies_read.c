@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "base/memory.h"
 #include "formats/binary_input.h"
@@ -14,6 +15,10 @@
 
 struct reader {
     struct binary_input input;
+    ZSTD_DCtx *zstd; /* NULL: the steps and tasks are not packed */
+    char *packed;    /* ZSTD_DStreamInSize() bytes of the file, of which some are not used yet: */
+    ZSTD_inBuffer unused;
+    size_t left; /* what zstd said last: 0, the frame has ended */
     struct error *error;
     struct dependencies *all;
 };
@@ -150,6 +155,49 @@ static int read_header(struct reader *reader, uint64_t bytes) {
     return status;
 }
 
+/* ---- what is packed ---- */
+
+static bool refill(struct reader *reader) {
+    struct binary_input *input = &reader->input;
+    uint64_t left = input->size - input->offset, most = ZSTD_DStreamInSize();
+    size_t bytes = (size_t)(left < most ? left : most);
+    if (bytes == 0 || !binary_input_take(input, reader->packed, bytes))
+        return false;
+    reader->unused = (ZSTD_inBuffer){.src = reader->packed, .size = bytes};
+    return true;
+}
+
+/* One call of zstd. */
+static int unpack_some(struct reader *reader, ZSTD_outBuffer *out) {
+    if (reader->unused.pos == reader->unused.size && !refill(reader))
+        return truncated(reader);
+    reader->left = ZSTD_decompressStream(reader->zstd, out, &reader->unused);
+    return ZSTD_isError(reader->left) ? corrupt(reader, "checksum") : 0;
+}
+
+static int take(struct reader *reader, void *to, size_t bytes) {
+    if (!reader->zstd)
+        return binary_input_take(&reader->input, to, bytes) ? 0 : truncated(reader);
+    ZSTD_outBuffer out = {.dst = to, .size = bytes};
+    while (out.pos < out.size) {
+        if (reader->left == 0)
+            return corrupt(reader, "length");
+        if (unpack_some(reader, &out) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Its checksum stands at its end. */
+static int end_packed(struct reader *reader) {
+    char more;
+    ZSTD_outBuffer out = {.dst = &more, .size = 1};
+    while (reader->zstd && reader->left > 0)
+        if (unpack_some(reader, &out) != 0)
+            return -1;
+    return out.pos == 0 ? 0 : corrupt(reader, "length");
+}
+
 /* ---- the steps ---- */
 
 static bool is_index(uint32_t index, size_t n) {
@@ -196,16 +244,16 @@ static int check_steps(struct reader *reader) {
     return fault ? corrupt(reader, fault) : 0;
 }
 
-static bool fetch_steps(struct reader *reader) {
+static int fetch_steps(struct reader *reader) {
     struct dependencies *all = reader->all;
     if (all->has_operations)
-        return binary_input_take(&reader->input, all->steps, all->n_steps * sizeof *all->steps);
+        return take(reader, all->steps, all->n_steps * sizeof *all->steps);
     for (size_t i = 0; i < all->n_steps; i++) {
-        if (!binary_input_take(&reader->input, &all->steps[i], DEPENDENCIES_STEP_1))
-            return false;
+        if (take(reader, &all->steps[i], DEPENDENCIES_STEP_1) != 0)
+            return -1;
         all->steps[i].operand = DEPENDENCIES_NONE;
     }
-    return true;
+    return 0;
 }
 
 static int read_steps(struct reader *reader, uint64_t n) {
@@ -214,9 +262,8 @@ static int read_steps(struct reader *reader, uint64_t n) {
     if (!all->steps)
         return corrupt(reader, "number of steps");
     all->n_steps = n;
-    if (!fetch_steps(reader))
-        return truncated(reader);
-    return check_steps(reader);
+    int status = fetch_steps(reader);
+    return status ? status : check_steps(reader);
 }
 
 /* ---- the tasks ---- */
@@ -231,8 +278,8 @@ static int read_tasks(struct reader *reader, uint64_t n) {
     all->tasks = binary_input_allocate(&reader->input, n, sizeof *all->tasks);
     if (!all->tasks || (n > 0 && !all->task_kind))
         return corrupt(reader, "number of tasks");
-    if (!binary_input_take(&reader->input, all->tasks, n * sizeof *all->tasks))
-        return truncated(reader);
+    if (take(reader, all->tasks, n * sizeof *all->tasks) != 0)
+        return -1;
     all->n_tasks = n;
     for (size_t i = 0; i < n; i++)
         if (!is_task(all, &all->tasks[i]))
@@ -241,6 +288,19 @@ static int read_tasks(struct reader *reader, uint64_t n) {
 }
 
 /* ---- the file ---- */
+
+/* Of a file that is not packed. */
+static int check_length(struct reader *reader, const struct dependencies_head *head) {
+    uint64_t rest = reader->input.size - sizeof *head;
+    size_t step =
+        reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
+    uint64_t tasks = head->n_tasks * sizeof(struct dependency_task);
+    if (tasks > rest || head->text_bytes > rest - tasks ||
+        head->n_steps > (rest - tasks - head->text_bytes) / step)
+        return truncated(reader);
+    bool is_whole = head->n_steps * step == rest - tasks - head->text_bytes;
+    return is_whole ? 0 : corrupt(reader, "length");
+}
 
 static int read_head(struct reader *reader, struct dependencies_head *head) {
     bool is_short = reader->input.size < sizeof *head;
@@ -257,20 +317,19 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
                          "%s: format version %u, this persik reads %d: use the persik that wrote "
                          "it, or " AGAIN,
                          reader->input.path, head->version, DEPENDENCIES_VERSION);
-    uint64_t rest = reader->input.size - sizeof *head;
     reader->all->version = head->version;
     reader->all->has_operations = head->version > DEPENDENCIES_OLDEST;
-    size_t step =
-        reader->all->has_operations ? sizeof(struct dependency_step) : DEPENDENCIES_STEP_1;
     if (head->version < DEPENDENCIES_WITH_TASKS)
         head->n_tasks = 0;
-    uint64_t tasks = head->n_tasks * sizeof(struct dependency_task);
-    if (tasks > rest || head->text_bytes > rest - tasks ||
-        head->n_steps > (rest - tasks - head->text_bytes) / step)
-        return truncated(reader);
-    if (head->n_steps * step != rest - tasks - head->text_bytes ||
-        head->n_steps >= DEPENDENCIES_NONE)
+    if (head->n_steps >= DEPENDENCIES_NONE)
         return corrupt(reader, "length");
+    if (head->version < DEPENDENCIES_PACKED)
+        return check_length(reader, head);
+    if (head->text_bytes > reader->input.size - sizeof *head)
+        return truncated(reader);
+    reader->zstd = ZSTD_createDCtx();
+    reader->packed = memory_alloc(ZSTD_DStreamInSize(), 1);
+    reader->left = 1;
     return 0;
 }
 
@@ -279,7 +338,8 @@ static int read_all(struct reader *reader) {
     int status = read_head(reader, &head);
     status = status ? status : read_header(reader, head.text_bytes);
     status = status ? status : read_steps(reader, head.n_steps);
-    return status ? status : read_tasks(reader, head.n_tasks);
+    status = status ? status : read_tasks(reader, head.n_tasks);
+    return status ? status : end_packed(reader);
 }
 
 struct dependencies *dependencies_load(const char *path, struct error *error) {
@@ -288,6 +348,8 @@ struct dependencies *dependencies_load(const char *path, struct error *error) {
         return NULL;
     reader.all = memory_alloc(1, sizeof *reader.all);
     int failed = read_all(&reader);
+    ZSTD_freeDCtx(reader.zstd);
+    free(reader.packed);
     binary_input_close(&reader.input);
     if (failed) {
         dependencies_free(reader.all);

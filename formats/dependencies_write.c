@@ -4,8 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zstd.h>
 
+#include "base/memory.h"
 #include "base/output.h"
+#include "base/room.h"
 #include "formats/dependencies.h"
 #include "formats/dependencies_file.h"
 
@@ -68,6 +72,57 @@ static bool write_items(FILE *file, const void *items, size_t size, size_t n) {
     return n == 0 || fwrite(items, size, n, file) == n;
 }
 
+struct packer {
+    FILE *file;
+    ZSTD_CCtx *zstd;
+    size_t capacity;
+    char *packed; /* `capacity` bytes */
+};
+
+/* False: errno says why. */
+static bool pack(struct packer *packer, const void *items, size_t bytes, ZSTD_EndDirective end) {
+    ZSTD_inBuffer in = {.src = items, .size = bytes};
+    size_t left;
+    do {
+        ZSTD_outBuffer out = {.dst = packer->packed, .size = packer->capacity};
+        left = ZSTD_compressStream2(packer->zstd, &out, &in, end);
+        if (ZSTD_isError(left)) {
+            errno = ENOMEM;
+            return false;
+        }
+        if (!write_items(packer->file, packer->packed, 1, out.pos))
+            return false;
+    } while (in.pos < in.size || (end == ZSTD_e_end && left > 0));
+    return true;
+}
+
+static bool write_packed(FILE *file, const struct dependencies *all) {
+    struct packer packer = {
+        .file = file, .zstd = ZSTD_createCCtx(), .capacity = ZSTD_CStreamOutSize()};
+    packer.packed = memory_alloc(packer.capacity, 1);
+    ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_checksumFlag, 1);
+    bool written = pack(&packer, all->steps, all->n_steps * sizeof *all->steps, ZSTD_e_continue) &&
+                   pack(&packer, all->tasks, all->n_tasks * sizeof *all->tasks, ZSTD_e_end);
+    free(packer.packed);
+    ZSTD_freeCCtx(packer.zstd);
+    return written;
+}
+
+/* What a reader takes of its room. */
+static uint64_t needed_room(const struct dependencies *all, size_t text_bytes) {
+    uint64_t bytes = DEPENDENCIES_ROOM + text_bytes * (uint64_t)DEPENDENCIES_ROOM_OF_TEXT +
+                     all->n_steps * sizeof *all->steps + all->n_tasks * sizeof *all->tasks;
+    for (size_t p = 0; p < all->n_places; p++)
+        bytes += all->places[p].n_frames * (uint64_t)DEPENDENCIES_ROOM_OF_FRAME;
+    return bytes;
+}
+
+static bool write_padding(FILE *file, uint64_t needed) {
+    off_t worth = (off_t)room_file_bytes(needed);
+    return fflush(file) == 0 && (ftello(file) >= worth || ftruncate(fileno(file), worth) == 0);
+}
+
 static bool write_all(FILE *file, const struct dependencies *all, const char *text) {
     struct dependencies_head head = {.version = DEPENDENCIES_VERSION,
                                      .n_tasks = (uint32_t)all->n_tasks,
@@ -75,9 +130,8 @@ static bool write_all(FILE *file, const struct dependencies *all, const char *te
                                      .n_steps = all->n_steps};
     memcpy(head.magic, DEPENDENCIES_MAGIC, sizeof head.magic);
     return write_items(file, &head, sizeof head, 1) &&
-           write_items(file, text, 1, head.text_bytes) &&
-           write_items(file, all->steps, sizeof *all->steps, all->n_steps) &&
-           write_items(file, all->tasks, sizeof *all->tasks, all->n_tasks);
+           write_items(file, text, 1, head.text_bytes) && write_packed(file, all) &&
+           write_padding(file, needed_room(all, head.text_bytes));
 }
 
 int dependencies_save(const struct dependencies *all, const char *path, struct error *error) {

@@ -297,17 +297,11 @@ static uint64_t needed_room(const struct trace *trace, size_t text) {
 }
 
 /* Where things are so much alike that the file is not worth what it unpacks to, it becomes as large
- * as it must be: a hole, which takes no place on the disk. */
+ * as it must be. */
 static void write_padding(struct writer *writer, uint64_t needed) {
-    uint64_t low = writer->bytes, high = low + needed;
-    while (low < high) { /* the smallest size with room enough */
-        uint64_t middle = low + (high - low) / 2;
-        if (room_of_file(middle).left >= needed)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    for (uint64_t left = low - writer->bytes; left > 0 && !writer->failed;) {
+    uint64_t worth = room_file_bytes(needed);
+    uint64_t left = worth > writer->bytes ? worth - writer->bytes : 0;
+    while (left > 0 && !writer->failed) {
         uint32_t bytes = left < TRACE_BLOCK_BYTES ? (uint32_t)left : TRACE_BLOCK_BYTES;
         uint32_t skippable[2] = {ZSTD_MAGIC_SKIPPABLE_START, bytes};
         struct trace_section section = {.kind = SECTION_BLOCKS, .stored = sizeof skippable + bytes};

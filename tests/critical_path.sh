@@ -220,9 +220,12 @@ lost() {
     "$persik" critical-path -i "$scratch/lost" >"$scratch/out" 2>"$scratch/log" && grep -q 'were lost' "$scratch/log"
 }
 
-make_newer() { printf '\006' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
+make_newer() { printf '\007' | dd of=dependencies.persik bs=1 seek=8 conv=notrunc 2>/dev/null; }
 make_foreign() { cp "$scratch/barrier_serial/trace.persik" .; }
-make_cyclic() { printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null; }
+make_cyclic() {
+    "$root/tests/unpack-dependencies" dependencies.persik >unpacked && mv unpacked dependencies.persik
+    printf '\377\377\377\177' | dd of=dependencies.persik bs=1 seek=$(($(wc -c <dependencies.persik) - 20)) conv=notrunc 2>/dev/null
+}
 
 kept bounded_counter counter
 kept barrier_serial
@@ -233,7 +236,7 @@ report $? "what was kept gives the same answer"
 recording=$scratch/counter
 check "it explains itself" explains_itself
 spoilt "a truncated file" truncated truncate -s -100 dependencies.persik
-spoilt "a newer file" 'format version 6' make_newer
+spoilt "a newer file" 'format version 7' make_newer
 spoilt "a file with a cycle" cycle make_cyclic
 spoilt "a file of another trace" 'another trace' make_foreign
 check "a name that nothing has is refused with the nearest" refused "'main'" what-if --scale mian=0.5 -i "$scratch/counter"

@@ -30,6 +30,11 @@ record bank "$build/samples/bank" --size 503 --threads 2
 record pipeline "$build/samples/pipeline" --size 40 --threads 2
 record renderer "$build/samples/renderer" --size 115
 
+for file in "$out"/dependencies/*; do
+    "$(dirname "$0")/../unpack-dependencies" "$file" >"$work/unpacked"
+    cp "$work/unpacked" "$file-unpacked"
+done
+
 cat >"$out/catalog/functions" <<'END'
 # what the program's own functions do
 put      ring_push  object=arg0 fails=false

@@ -309,18 +309,16 @@ static void a_newer_version_is_refused_by_number(void **state) {
     fseek(file, 8, SEEK_SET);
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fclose(file);
-    assert_refused("format version 6");
+    assert_refused("format version 7");
     dependencies_free(all);
 }
 
-/* Version 1 had steps of 32 bytes, which do not say what threads do to locks. */
-static void steps_of_version_1_are_read(void **state) {
-    (void)state;
+/* As versions before 6 had it: steps of `step_bytes` that are not packed. */
+static struct dependencies *saved_unpacked(const struct dependencies *all, uint32_t version,
+                                           size_t step_bytes) {
     struct error error;
-    struct dependencies *all = two_threads();
     save(all);
     FILE *file = fopen(path, "r+b");
-    uint32_t version = 1;
     uint64_t text_bytes;
     fseek(file, 16, SEEK_SET);
     assert_int_equal(fread(&text_bytes, sizeof text_bytes, 1, file), 1);
@@ -328,18 +326,81 @@ static void steps_of_version_1_are_read(void **state) {
     assert_int_equal(fwrite(&version, sizeof version, 1, file), 1);
     fseek(file, (long)(32 + text_bytes), SEEK_SET);
     for (size_t i = 0; i < all->n_steps; i++)
-        assert_int_equal(fwrite(&all->steps[i], 32, 1, file), 1);
+        assert_int_equal(fwrite(&all->steps[i], step_bytes, 1, file), 1);
     fclose(file);
-    assert_int_equal(truncate(path, (long)(32 + text_bytes + 32 * all->n_steps)), 0);
+    assert_int_equal(truncate(path, (long)(32 + text_bytes + step_bytes * all->n_steps)), 0);
     struct dependencies *again = dependencies_load(path, &error);
     if (!again)
         fail_msg("%s", error.text);
+    return again;
+}
+
+/* Version 1 had steps of 32 bytes, which do not say what threads do to locks. */
+static void steps_of_version_1_are_read(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    struct dependencies *again = saved_unpacked(all, 1, 32);
     assert_false(again->has_operations);
     for (size_t i = 0; i < all->n_steps; i++) {
         assert_memory_equal(&again->steps[i], &all->steps[i], 32);
         assert_int_equal(again->steps[i].operation, OPERATION_NONE);
         assert_int_equal(again->steps[i].operand, NONE);
     }
+    dependencies_free(again);
+    dependencies_free(all);
+}
+
+static void steps_that_are_not_packed_are_read(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    struct dependencies *again = saved_unpacked(all, 5, sizeof *all->steps);
+    assert_int_equal(again->n_steps, all->n_steps);
+    assert_memory_equal(again->steps, all->steps, all->n_steps * sizeof *all->steps);
+    dependencies_free(again);
+    assert_int_equal(truncate(path, 100), 0);
+    assert_refused("truncated");
+    dependencies_free(all);
+}
+
+/* The steps' checksum tells. */
+static void a_changed_byte_is_noticed(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    save(all);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    FILE *file = fopen(path, "r+b");
+    fseek(file, (long)status.st_size - 8, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, (long)status.st_size - 8, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    assert_refused("corrupted");
+    dependencies_free(all);
+}
+
+/* A reader takes no more memory than a file is worth: steps that pack too well get a longer one. */
+static void steps_that_are_alike_are_read(void **state) {
+    (void)state;
+    enum { STEPS = 3000000 };
+    struct error error;
+    struct dependencies *all = two_threads();
+    free(all->steps);
+    all->n_steps = STEPS;
+    all->steps = memory_alloc(STEPS, sizeof *all->steps);
+    for (uint64_t i = 0; i < STEPS; i++)
+        all->steps[i] = (struct dependency_step){.end_ns = all->threads[0].start_ns + i,
+                                                 .place = NONE,
+                                                 .object = NONE,
+                                                 .cause = NONE,
+                                                 .limit = NONE,
+                                                 .operand = NONE};
+    save(all);
+    struct dependencies *again = dependencies_load(path, &error);
+    if (!again)
+        fail_msg("%s", error.text);
+    assert_int_equal(again->n_steps, STEPS);
+    assert_memory_equal(again->steps, all->steps, STEPS * sizeof *all->steps);
     dependencies_free(again);
     dependencies_free(all);
 }
@@ -433,6 +494,9 @@ int main(void) {
         cmocka_unit_test(every_cut_is_noticed),
         cmocka_unit_test(a_newer_version_is_refused_by_number),
         cmocka_unit_test(steps_of_version_1_are_read),
+        cmocka_unit_test(steps_that_are_not_packed_are_read),
+        cmocka_unit_test(a_changed_byte_is_noticed),
+        cmocka_unit_test(steps_that_are_alike_are_read),
     };
     return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
 }
