@@ -121,6 +121,7 @@ build_source() (
 prepare_listed_case() {
     local name=$1 folder=$kept/$1 words
     read -ra words <<<"$packages"
+    mkdir -p "$(dirname "$debian")"
     [ ${#words[@]} -eq 0 ] || unpack "${words[@]}" >"$debian.log" 2>&1 || return 1
     use_unpacked
     [ -z "$package" ] || build_source "$name" || return 1
