@@ -11,6 +11,7 @@
 #include "cli/arguments/options.h"
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
+#include "cli/judgement.h"
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
@@ -28,7 +29,6 @@
 #include "modelgen/modelgen.h"
 #include "tracer/tracer.h"
 
-#define TOLERATED_MISS 0.03 /* of what was measured */
 
 enum {
     KEY_MAX_NODES = 0x4000,
@@ -567,9 +567,9 @@ static char *warning_of(const struct model *model, const struct model_check *che
     for (size_t i = 0; i < model->n_checks; i++)
         if (strcmp(model->checks[i].what, without_probes) == 0)
             untraced = &model->checks[i];
-    if (check == untraced || fabs(relative_error(check)) <= TOLERATED_MISS)
+    if (check == untraced || fabs(relative_error(check)) <= judgement.tolerated_miss)
         return NULL;
-    bool is_odd = untraced && fabs(relative_error(untraced)) <= TOLERATED_MISS;
+    bool is_odd = untraced && fabs(relative_error(untraced)) <= judgement.tolerated_miss;
     return memory_format("the model misses the measured %s by %+.1f %%%s", check->what,
                          100 * relative_error(check),
                          is_odd ? ", but not the time of the runs without probes" : "");
