@@ -29,7 +29,6 @@
 #include "modelgen/modelgen.h"
 #include "tracer/tracer.h"
 
-
 enum {
     KEY_MAX_NODES = 0x4000,
     KEY_INSIGNIFICANT,
@@ -466,7 +465,8 @@ static int compare_one_core(struct model *model, const struct own_run *own_run,
     if (threads && status == 0) {
         char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
         if (!refused)
-            modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+            modelgen_compare_one_core(model, own_run->trace, &own_run->measured,
+                                      result.cpu_ns.mean);
         free(refused);
         status = explain_one_core(model, threads, error);
         sim_result_free(&result);
@@ -682,7 +682,7 @@ static int check_and_save(const struct build_options *options, const struct reco
                           struct model *model, struct error *error) {
     int status = check_itself(model, own_run, error);
     bool refused = status > 0;
-    modelgen_correct(model, recording->trace, &recording->reload_costs);
+    modelgen_correct(model, recording->trace, &recording->reload_costs, &own_run->measured);
     if (status == 0)
         status = check_untraced(model, own_run, error);
     if (status == 0)
@@ -723,8 +723,11 @@ static int build(const struct build_options *options, const struct recording *re
     }
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
+    /* what is decided by simulating the model belongs to it, too */
+    struct decision_log *outer = decision_log_use(&decisions);
     int status =
         model ? check_and_save(options, recording, &own_run, &decisions, model, error) : -1;
+    decision_log_use(outer);
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);
