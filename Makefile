@@ -70,7 +70,7 @@ SIM_LIBS  := -ljansson -lgsl -lgslcblas -lm -lpthread
 SONAME    := libpersiksim.so.0
 # The sanitizers' functions come from the program.
 WHOLE_release := -Wl,-z,defs
-CLI_SRC   := $(wildcard cli/*/*.c)
+CLI_SRC   := cli/judgement.c $(wildcard cli/*/*.c)
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
 # What unit tests share: the other sources there.
@@ -83,7 +83,7 @@ CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN1      := $(wildcard docs/man/*.1)
 MAN3      := $(wildcard docs/man/*.3)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c processor/$(ARCH)/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c load/codec.c
+READER_SRC := $(wildcard base/*.c critical-path/*.c host/*.c processor/$(ARCH)/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/validation/measurement.c cli/recording/disturbance.c cli/judgement.c load/codec.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 

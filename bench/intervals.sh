@@ -1,7 +1,7 @@
 #!/bin/bash
 # How often the real running time lies inside the interval that `persik predict` prints, and how wide that is:
 # programs of the corpus (tests/monitors), samples and real programs are recorded with 2 threads, run with other
-# numbers of threads and cores, and compared. Finds also what SCALE in cli/prediction/uncertainty.c has to be: for each
+# numbers of threads and cores, and compared. Finds also what `scale` in cli/judgement.def has to be: for each
 # program from the others alone, which tells whether it would have held for a program that nobody had seen, and
 # from all.
 #
@@ -63,7 +63,7 @@ judge() {
 # Reads such lines; SCALE is what all half-widths are multiplied by. The needed one is the quantile of the errors
 # in half-widths, of the other programs' or of all.
 summarize() {
-    awk -v share="$share" -v scale="$(awk '$1 == "#define" && $2 == "SCALE" { print $3 }' "$root/cli/prediction/uncertainty.c")" '
+    awk -v share="$share" -v scale="$(sed -n 's/^JUDGEMENT(scale, \([0-9.]*\),.*/\1/p' "$root/cli/judgement.def")" '
         function abs(x) { return x < 0 ? -x : x }
         # of values[1..n]
         function quantile(values, n, q,    at) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "cli/arguments/options.h"
 #include "cli/command.h"
 #include "cli/recording/source_links.h"
 #include "cli/text/links.h"
@@ -103,7 +104,7 @@ static int help(int argc, char **argv) {
 
 static int run(int argc, char **argv) {
     argp_err_exit_status = EXIT_USAGE;
-    setenv("ARGP_HELP_FMT", "dup-args-note=0", 0);
+    options_begin();
     argp_program_version = "persik " PERSIK_VERSION;
     if (argc < 2) {
         print_help(stderr);

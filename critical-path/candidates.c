@@ -6,11 +6,8 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
+#include "critical-path/judgement.h"
 #include "critical-path/step_clock.h"
-
-/* Of the run's time: less than that cannot be told from no gain (docs/critical-path.md, changes
- * without effect). */
-#define MATTERS 0.01
 
 struct candidates {
     struct candidate *items;
@@ -124,7 +121,7 @@ struct candidate *critical_path_candidates(const struct critical_path *path,
     map_free(&found.seen);
     *n = 0;
     for (size_t i = 0; i < found.count; i++)
-        if (found.items[i].total_ns >= MATTERS * run_ns)
+        if (found.items[i].total_ns >= path_judgement.matters * run_ns)
             found.items[(*n)++] = found.items[i];
     found.count = *n;
     if (all->cores > 0)

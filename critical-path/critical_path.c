@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "critical-path/judgement.h"
 #include "critical-path/limits.h"
 #include "critical-path/longest_path.h"
 #include "critical-path/path_rows.h"
@@ -140,11 +141,9 @@ static void check_waits(struct path_checks *checks, const struct longest_path *p
     }
 }
 
-#define SAME_TIME 0.001 /* of the traced time: digest of Saidi's thesis, its identity test */
-
 static void name_what_is_missing(struct critical_path *found) {
     struct path_checks *checks = &found->checks;
-    if (checks->as_recorded_ns >= checks->traced_ns * (1 - SAME_TIME))
+    if (checks->as_recorded_ns >= checks->traced_ns * (1 - path_judgement.same_time))
         return;
     for (size_t r = 0; r < found->n_rows; r++)
         if (found->rows[r].subject == PATH_UNKNOWN && found->rows[r].path_ns > 0) {
@@ -191,7 +190,7 @@ static double replay_unchanged(const struct dependencies *all, bool without_pool
 static double reschedule_unchanged(struct dependencies *all, double traced_ns) {
     double with_ns = replay_unchanged(all, false);
     all->are_pools_off = false;
-    if (fabs(with_ns - traced_ns) <= CRITICAL_PATH_SURE * traced_ns || !has_pools(all))
+    if (fabs(with_ns - traced_ns) <= path_judgement.sure * traced_ns || !has_pools(all))
         return with_ns;
     double without_ns = replay_unchanged(all, true);
     all->are_pools_off = fabs(without_ns - traced_ns) < fabs(with_ns - traced_ns);

@@ -114,10 +114,6 @@ struct critical_path {
     struct path_thread *threads;
 };
 
-/* As sure as a prediction can be: it is never said to be closer than that to what would really have
- * been, of its time. */
-#define CRITICAL_PATH_SURE 0.05
-
 /* O(steps log steps) at most. critical_path_free() ends it. NULL and `error`: there are no steps.
  * Sets `are_pools_off` if the unchanged run comes out better without counters: then predictions
  * that set none do without, too. */

@@ -47,6 +47,7 @@ struct build {
     struct cold_starts cold_starts;      /* TIMES */
     double *cpu_ns;                      /* per thread: in all, before any of it is left out */
     struct thread_pools pools;           /* POOLS */
+    double ended_ns;                     /* POOLS: CPU time behind the ends of all threads */
     const struct facts *thread_facts;    /* NULL where they do not show how threads are created */
     struct sections sections;            /* SECTIONS */
     struct monitors monitors;            /* MONITORS */

@@ -91,11 +91,13 @@ static struct modelgen_measured measured_of(const struct build *build) {
         return (struct modelgen_measured){.run_ns = (double)(outside->to_ns - outside->from_ns),
                                           .cpu_ns = outside->measured.cpu_ns,
                                           .requests = outside->measured.requests,
-                                          .response_ns = outside->measured.response_ns};
+                                          .response_ns = outside->measured.response_ns,
+                                          .ended_ns = build->ended_ns};
     return (struct modelgen_measured){.run_ns = probe_overhead_run_ns(build->recorded),
                                       .cpu_ns = build->recorded->meta.has_slices
                                                     ? probe_overhead_on_core_ns(build->recorded)
-                                                    : NAN};
+                                                    : NAN,
+                                      .ended_ns = build->ended_ns};
 }
 
 /* Believes what it finds out, but for what is doubted. -1 and `error`: no model. Stopped before the
@@ -297,14 +299,15 @@ static void describe_probes(struct model *model, const struct trace *trace) {
 }
 
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct cache_reload_costs *reload_costs) {
+                      const struct cache_reload_costs *reload_costs,
+                      const struct modelgen_measured *measured) {
     if (has_spinning(model))
         return;
     struct cold_starts cold_starts = {0};
     if (has_cold_starts(model))
         cold_starts = cold_starts_find(trace, model->machine.block_cpu_ns);
-    struct demand_calibration correction =
-        demand_calibration_find(trace, reload_costs, has_cold_starts(model) ? &cold_starts : NULL);
+    struct demand_calibration correction = demand_calibration_find(
+        trace, reload_costs, has_cold_starts(model) ? &cold_starts : NULL, measured->ended_ns);
     cold_starts_free(&cold_starts);
     demand_calibration_apply(model, correction);
     if (correction.known)
@@ -313,9 +316,9 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 }
 
 void modelgen_compare_one_core(struct model *model, const struct trace *trace,
-                               double simulated_cpu_ns) {
+                               const struct modelgen_measured *measured, double simulated_cpu_ns) {
     if (!has_spinning(model))
-        one_core_compare(trace, simulated_cpu_ns, model);
+        one_core_compare(trace, measured->ended_ns, simulated_cpu_ns, model);
 }
 
 void modelgen_note_one_core(struct model *model, double ratio, bool turns_explain) {

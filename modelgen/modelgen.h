@@ -37,6 +37,8 @@ struct modelgen_measured {
     double cpu_ns;      /* of all threads; NAN: scheduling was not recorded */
     double requests;    /* that a server answered; then `run_ns` is from the first to the last; 0 */
     double response_ns; /* mean, from arrival to the last byte of the answer; 0: not known */
+    double ended_ns;    /* CPU time behind the ends of threads (modelgen/calibrate/thread_ends.h);
+                         * in the model, but not in `cpu_ns`. 0: little, or not known */
 };
 
 struct modelgen_options {
@@ -106,14 +108,15 @@ void modelgen_list_evidence(FILE *out);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
  * run itself comes before. Where threads spin for locks, their CPU time tells nothing.
- * `reload_costs` as the model was built with. */
+ * `reload_costs` as the model was built with, `measured` as that gave it. */
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct cache_reload_costs *reload_costs);
+                      const struct cache_reload_costs *reload_costs,
+                      const struct modelgen_measured *measured);
 
 /* Compares the model's CPU demands with what the runs on one core took: see
- * modelgen/calibrate/one_core.h. */
+ * modelgen/calibrate/one_core.h. `measured` as modelgen_build() gave it. */
 void modelgen_compare_one_core(struct model *model, const struct trace *trace,
-                               double simulated_cpu_ns);
+                               const struct modelgen_measured *measured, double simulated_cpu_ns);
 void modelgen_note_one_core(struct model *model, double ratio, bool turns_explain);
 
 /* Multiplies all CPU demands. */

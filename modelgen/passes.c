@@ -353,6 +353,7 @@ static void run_thread_ends(struct build *build) {
                  "%.0f threads were created; %.0f ns behind the recorded end of each; %.3f of the "
                  "CPU time to create and to end them",
                  found.created, found.end_ns, found.share);
+    build->ended_ns = found.created * found.end_ns;
     ended_threads_write(&build->pools, &found, build->model);
 }
 

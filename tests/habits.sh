@@ -31,10 +31,14 @@ lost() { awk '$1 == "process" { n += $5 } END { print n + 0 }' "$scratch/records
 recorded() { [ $(($(count pthread_mutex_lock) + $(lost))) -ge "$1" ]; }
 
 while read -r habit locks promise; do
-    if [ "$habit" = drop_user ] && [ "$(id -u)" -ne 0 ]; then
-        skip "$promise" "only root can become another user"
-        continue
-    fi
+    case $habit in
+    drop_user | own_root)
+        if [ "$(id -u)" -ne 0 ]; then
+            skip "$promise" "only root can do that"
+            continue
+        fi
+        ;;
+    esac
     compare "$scratch/habits" "$habit"
     report $? "$promise"
     check "$habit: at least $locks calls of it are recorded" recorded "$locks"
@@ -42,9 +46,16 @@ done <<'END'
 strict 40 strict seccomp: no system call of ours, and no use of the clock that it takes away
 filter 80000 a seccomp filter that allows what the program needs lets it live
 drop_user 80000 a server that drops its privileges is recorded as before
+no_clock 40 a thread that gives up its clock, what it makes, and what it becomes
+own_root 80000 a server that goes into a root of its own is recorded as before
+errno_at_start 0 errno is 0 at the start
+close_all 80000 a program that closes all that it did not open
+small_space 80000 a limit on the address space
 last_descriptor 30000 open gives the lowest free descriptor, also the last one
 lock_memory 80000 locked memory
 small_files 80000 a limit on the size of files
+least_stack 20000 a thread with the least stack
+switch_stacks 20000 coroutines, each on a stack of its own
 small_stack 3 a thread with little stack left
 raw_fork 100000 a child made by the system call alone does not write into its parent's records
 raw_clone 100000 a child made by clone neither

@@ -27,7 +27,7 @@ modelgen/form_check modelgen/form_dump
 modelgen/passes
 critical-path load modelgen/modelgen sampler simulator static-analyzer tracer
 library
-cli/command cli/text
+cli/command cli/judgement cli/text
 cli/arguments
 cli/recording
 cli/prediction

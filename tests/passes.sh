@@ -104,6 +104,10 @@ in=event_gate
 check "it names what explains the waits of a mutex" decides monitor_search "mutex 0x" level
 check "and what it is to people" decides recognised_objects "event" event
 
+kept_model tutorial-hits
+in=tutorial-hits
+check "and what was decided by simulating the model" decides one_core "CPU time" differs
+
 # ---- --without ----
 
 leaves_out() {

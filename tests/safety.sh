@@ -213,6 +213,16 @@ check_programs() {
     fi
 }
 
+# `_` is the last argument of whatever started it.
+check_environment() {
+    env | grep -v '^_=' | sort >bare
+    for stage in sample "trace --plain-runs 0 --no-block-io"; do
+        # shellcheck disable=SC2086 # words
+        "$persik" $stage -q -o seen -- env 2>err | grep -v '^_=' | sort >probed
+        check "what $stage runs has the environment of persik and nothing else" cmp bare probed
+    done
+}
+
 check_folders
 check_links
 check_signals
@@ -222,5 +232,6 @@ check_names
 check_others
 check_namespace
 check_programs
+check_environment
 
 finish

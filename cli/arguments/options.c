@@ -52,6 +52,22 @@ char **option_program(struct argp_state *state) {
     return program;
 }
 
+/* ---- how --help looks ---- */
+
+#define HELP_FORMAT "ARGP_HELP_FMT"
+
+static bool has_own_format; /* which programs that are recorded must not see */
+
+void options_begin(void) {
+    has_own_format = !getenv(HELP_FORMAT);
+    setenv(HELP_FORMAT, "dup-args-note=0", 0);
+}
+
+static void options_end(void) {
+    if (has_own_format)
+        unsetenv(HELP_FORMAT);
+}
+
 /* ---- -i, -o, -q, -v ---- */
 
 static error_t parse_common(int key, char *argument, struct argp_state *state) {
@@ -74,6 +90,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state) {
         return 0;
     case 'v':
         log_set_level(LOG_VERBOSE);
+        return 0;
+    case ARGP_KEY_FINI:
+        options_end();
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

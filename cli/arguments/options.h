@@ -11,6 +11,9 @@ struct common_options {
     const char *directory; /* -i or -o, else $PERSIK_DATA, else "persik.data" */
 };
 
+/* Call before a command parses its options. */
+void options_begin(void);
+
 /* Child parsers; ARGP_KEY_INIT of the parent sets state->child_inputs.
  *   common_argp   struct common_options *   -i, -o, -q, -v
  *   format_argp   enum table_format *       --format=table|json|csv, --wide; begins the page */

@@ -1,14 +1,12 @@
 #include "cli/arguments/scope.h"
 
 #include "base/log.h"
-
-/* A model that explains less is of something else than the program. */
-#define LITTLE_EXPLAINED 0.95
+#include "cli/judgement.h"
 
 void scope_warn(const struct model *model) {
     for (size_t i = 0; i < model->n_outside; i++)
         log_warning("%s", model->outside[i]);
-    if (model->explained_share < LITTLE_EXPLAINED)
+    if (model->explained_share < judgement.little_explained)
         log_warning("the model explains %.1f %% of what ran: the rest follows neither threads nor "
                     "cores in these figures",
                     100 * model->explained_share);

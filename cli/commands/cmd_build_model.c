@@ -11,6 +11,7 @@
 #include "cli/arguments/options.h"
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
+#include "cli/judgement.h"
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
@@ -27,8 +28,6 @@
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
 #include "tracer/tracer.h"
-
-#define TOLERATED_MISS 0.03 /* of what was measured */
 
 enum {
     KEY_MAX_NODES = 0x4000,
@@ -466,7 +465,8 @@ static int compare_one_core(struct model *model, const struct own_run *own_run,
     if (threads && status == 0) {
         char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
         if (!refused)
-            modelgen_compare_one_core(model, own_run->trace, result.cpu_ns.mean);
+            modelgen_compare_one_core(model, own_run->trace, &own_run->measured,
+                                      result.cpu_ns.mean);
         free(refused);
         status = explain_one_core(model, threads, error);
         sim_result_free(&result);
@@ -567,9 +567,9 @@ static char *warning_of(const struct model *model, const struct model_check *che
     for (size_t i = 0; i < model->n_checks; i++)
         if (strcmp(model->checks[i].what, without_probes) == 0)
             untraced = &model->checks[i];
-    if (check == untraced || fabs(relative_error(check)) <= TOLERATED_MISS)
+    if (check == untraced || fabs(relative_error(check)) <= judgement.tolerated_miss)
         return NULL;
-    bool is_odd = untraced && fabs(relative_error(untraced)) <= TOLERATED_MISS;
+    bool is_odd = untraced && fabs(relative_error(untraced)) <= judgement.tolerated_miss;
     return memory_format("the model misses the measured %s by %+.1f %%%s", check->what,
                          100 * relative_error(check),
                          is_odd ? ", but not the time of the runs without probes" : "");
@@ -682,7 +682,7 @@ static int check_and_save(const struct build_options *options, const struct reco
                           struct model *model, struct error *error) {
     int status = check_itself(model, own_run, error);
     bool refused = status > 0;
-    modelgen_correct(model, recording->trace, &recording->reload_costs);
+    modelgen_correct(model, recording->trace, &recording->reload_costs, &own_run->measured);
     if (status == 0)
         status = check_untraced(model, own_run, error);
     if (status == 0)
@@ -723,8 +723,11 @@ static int build(const struct build_options *options, const struct recording *re
     }
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
+    /* what is decided by simulating the model belongs to it, too */
+    struct decision_log *outer = decision_log_use(&decisions);
     int status =
         model ? check_and_save(options, recording, &own_run, &decisions, model, error) : -1;
+    decision_log_use(outer);
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);

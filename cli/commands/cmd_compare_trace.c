@@ -9,6 +9,7 @@
 #include "cli/arguments/options.h"
 #include "cli/command.h"
 #include "cli/difference/visit_tests.h"
+#include "cli/judgement.h"
 #include "cli/prediction/prediction.h"
 #include "cli/recording/workspace.h"
 #include "cli/text/links.h"
@@ -60,7 +61,8 @@ static error_t parse_compare(int key, char *argument, struct argp_state *state) 
     struct compare_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct compare_options){.least = 0.01, .bound = -1, .seed = 1};
+        *options =
+            (struct compare_options){.least = judgement.least_difference, .bound = -1, .seed = 1};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
         return 0;

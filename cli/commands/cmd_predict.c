@@ -10,6 +10,7 @@
 #include "cli/arguments/repartition.h"
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
+#include "cli/judgement.h"
 #include "cli/prediction/advice.h"
 #include "cli/prediction/around_recorded.h"
 #include "cli/prediction/assertions.h"
@@ -428,14 +429,12 @@ static void print_uncertainty(const struct model *model, const struct prediction
         100 * run_ns->half_width / run_ns->mean);
 }
 
-#define NOTED_MISS 0.1
-
 /* A model that misses its own recorded run is no better elsewhere. */
 static void print_misses(const struct model *model) {
     for (size_t i = 0; i < model->n_checks; i++) {
         const struct model_check *check = &model->checks[i];
         double error = check->simulated / check->measured - 1;
-        if (fabs(error) > NOTED_MISS)
+        if (fabs(error) > judgement.noted_miss)
             log_warning(
                 "the model misses the %s of its own recorded run by %+.1f %%: expect as much "
                 "of these figures",

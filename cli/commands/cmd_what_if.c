@@ -7,6 +7,7 @@
 #include "cli/arguments/asked_changes.h"
 #include "cli/arguments/options.h"
 #include "cli/command.h"
+#include "cli/judgement.h"
 #include "cli/prediction/model_what_if.h"
 #include "cli/prediction/path_interval.h"
 #include "cli/prediction/recorded_change.h"
@@ -86,7 +87,7 @@ static int check_names(const struct what_if_options *options, const struct depen
 /* ---- printing ---- */
 
 static bool are_parted(double a_ns, double b_ns) {
-    return isfinite(a_ns) && isfinite(b_ns) && fabs(a_ns / b_ns - 1) > PATH_PARTED;
+    return isfinite(a_ns) && isfinite(b_ns) && fabs(a_ns / b_ns - 1) > judgement.path_parted;
 }
 
 static const struct table_column columns[] = {

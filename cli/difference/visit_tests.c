@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-
-/* What is called a difference where nothing differs, in so many of all comparisons of two runs. */
-#define SIGNIFICANCE 0.01
+#include "cli/judgement.h"
 
 static const struct samples no_samples;
 
@@ -152,7 +150,7 @@ struct visit_tests visit_tests_make(const struct visits *before, const struct vi
     correct(&tests);
     for (size_t i = 0; i < tests.count; i++)
         tests.items[i].differs =
-            tests.items[i].p < SIGNIFICANCE && fabs(tests.items[i].share) >= least;
+            tests.items[i].p < judgement.significance && fabs(tests.items[i].share) >= least;
     if (tests.count > 0)
         qsort(tests.items, tests.count, sizeof *tests.items, by_time ? by_first : by_share);
     return tests;

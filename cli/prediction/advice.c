@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 
 /* ---- what is compared ---- */
 
@@ -70,9 +71,6 @@ static const struct point *best_of(const struct points *points, int cores) {
 
 /* ---- why ---- */
 
-/* Half of the time: what is busy for less cannot be why twice as many threads gain nothing. */
-#define MUCH 0.5
-
 struct busy {
     double share;
     char *words; /* "the cores are busy", owned */
@@ -129,12 +127,13 @@ static char *reason_of(const struct model *model, const struct points *points,
     const struct prediction *prediction = point->prediction;
     struct busy busiest =
         points->of_throughput ? (struct busy){0, NULL} : busiest_of(model, prediction);
-    char *reason = busiest.share >= MUCH ? memory_format(": %s for %.0f %% of the time",
-                                                         busiest.words, 100 * busiest.share)
-                   : prediction->threads->all > 0
-                       ? memory_format(" (why: persik bottleneck --threads %d --cores %d)",
-                                       prediction->threads->all, prediction->cores)
-                       : memory_strdup("");
+    char *reason =
+        busiest.share >= judgement.busy_enough
+            ? memory_format(": %s for %.0f %% of the time", busiest.words, 100 * busiest.share)
+        : prediction->threads->all > 0
+            ? memory_format(" (why: persik bottleneck --threads %d --cores %d)",
+                            prediction->threads->all, prediction->cores)
+            : memory_strdup("");
     free(busiest.words);
     return reason;
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cli/arguments/options.h"
+#include "cli/judgement.h"
 #include "cli/text/quantity.h"
 
 enum { KEY_LATENCY = 0x9800, KEY_BANDWIDTH };
@@ -117,12 +118,10 @@ int network_apply(const struct network *network, struct model *model, struct err
     return 0;
 }
 
-#define NEARLY_ALL 0.95
-
 const struct object *network_full_link(const struct model *model, const struct sim_result *result) {
     for (size_t i = 0; i < result->n_objects; i++)
         if (model->objects[i].kind == OBJECT_LINK &&
-            result->objects[i].utilisation.mean > NEARLY_ALL)
+            result->objects[i].utilisation.mean > judgement.link_full)
             return &model->objects[i];
     return NULL;
 }

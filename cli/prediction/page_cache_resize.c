@@ -4,13 +4,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 #include "cli/text/quantity.h"
 #include "formats/cached_reads.h"
 #include "model/page_cache.h"
-
-/* Of all pages that come in, more of those for which the model has no disk than before: from then
- * on its figures would lack what matters. */
-#define MATTERS 0.05
 
 struct numbers {
     double *items;
@@ -67,7 +64,7 @@ static struct came count_came(const struct model *model, const struct cached_rea
 
 static int check_outside(struct came before, struct came now, struct error *error) {
     double more = now.outside - before.outside;
-    if (more <= MATTERS * now.all)
+    if (more <= judgement.unserved_pages * now.all)
         return 0;
     return error_set(error,
                      "--page-cache: %.0f %% of what would come from a disk is read by calls that "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 #include "cli/prediction/path_interval.h"
 
 /* ---- changes ---- */
@@ -147,8 +148,6 @@ struct table *path_candidates(const struct path_question *question, size_t most)
 
 /* ---- one after the other ---- */
 
-#define GAINS 0.01 /* of the time: less cannot be told from nothing (changes without effect) */
-
 static const struct table_column chain_columns[] = {
     {"step", "step"},         {"bottleneck", "bottleneck"}, {"becomes", "becomes"},
     {"left_ns", "run takes"}, {"half_width_ns", "+-"},      {"gain_share", "gain"},
@@ -170,7 +169,7 @@ static bool find_next(struct made *made, const struct candidate *candidates, siz
                       double now_ns, double factor, char **name, double *becomes) {
     size_t n;
     struct tried *tried = try_all(made, candidates, n_candidates, &n);
-    bool gains = n > 0 && tried[0].half_ns < now_ns * (1 - GAINS);
+    bool gains = n > 0 && tried[0].half_ns < now_ns * (1 - judgement.path_gains);
     if (gains) {
         const struct candidate *best = tried[0].candidate;
         *name = name_of(best);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "cli/judgement.h"
+
 double path_half_width(const struct path_checks *checks, const struct what_if *predicted,
                        const struct model_what_if *model) {
     double answer_ns = predicted->rescheduled_ns;
@@ -14,5 +16,5 @@ double path_half_width(const struct path_checks *checks, const struct what_if *p
     double callers_ns = fmax(fabs(predicted->least_ns - predicted->as_recorded_ns),
                              fabs(predicted->most_ns - predicted->as_recorded_ns));
     callers_ns = isfinite(callers_ns) ? callers_ns : 0;
-    return fmax(own_ns + differs_ns / 2 + callers_ns, PATH_PARTED * answer_ns);
+    return fmax(own_ns + differs_ns / 2 + callers_ns, judgement.path_parted * answer_ns);
 }

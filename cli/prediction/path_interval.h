@@ -5,9 +5,6 @@
 #include "cli/prediction/model_what_if.h"
 #include "critical-path/critical_path.h"
 
-/* Of the time: where two ways to predict differ by more, they part. */
-#define PATH_PARTED 0.05
-
 /* Half the width of the rescheduled answer's interval, ns: what the method is off by where nothing
  * is changed, and half of what the farther one of the other two ways to predict differs from it.
  * The model's figure is taken relative to its own unchanged one; NULL: it was not asked. To that

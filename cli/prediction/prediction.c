@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/judgement.h"
 #include "cli/prediction/refusal.h"
 #include "cli/recording/workspace.h"
 
@@ -90,8 +91,6 @@ static void blank(struct sim_result *result) {
 
 /* ---- what the cores cost each other ---- */
 
-/* From this many times the recorded run's busy cores on they cost each other more than is known. */
-#define BUSIER 1.1
 /* A demand that comes out as near as this is not simulated again, nor more often than that. */
 #define NEAR  0.005
 #define TIMES 5
@@ -136,7 +135,7 @@ void prediction_configure(const struct prediction *prediction, struct sim_config
 /* Threads meet at the kernel's locks only where more than one core is busy. */
 static char *refuse_stopped(const struct model *model, double busy) {
     double recorded = model->machine.busy_cores;
-    if (model->stopped_share == 0 || !(busy > BUSIER * fmax(recorded, 1)))
+    if (model->stopped_share == 0 || !(busy > judgement.busier * fmax(recorded, 1)))
         return NULL;
     return memory_format("%.2g cores would be busy, and in the recorded run %.2g were: threads "
                          "were stopped for %.0f %% of their way outside of every recorded call, as "
@@ -147,7 +146,7 @@ static char *refuse_stopped(const struct model *model, double busy) {
 
 static char *refuse_busier(const struct model *model, double busy) {
     double recorded = model->machine.busy_cores;
-    if (model->one_core_cpu == 0 || !(busy > BUSIER * recorded))
+    if (model->one_core_cpu == 0 || !(busy > judgement.busier * recorded))
         return NULL;
     return memory_format("%.2g cores would be busy, and in the recorded run %.2g were: these cost "
                          "each other CPU time (one core alone takes %.0f %%), and what more of "
@@ -267,17 +266,9 @@ const char *prediction_show_load(const struct prediction *prediction, char text[
     return text;
 }
 
-/* Stalls for each operation on an object of the model: what part of them went wrong. */
-static double stalled_share(const struct sim_result *result) {
-    double operations = 0;
-    for (size_t i = 0; i < result->n_objects; i++)
-        operations += result->objects[i].operations.mean * result->replications;
-    return operations > 0 ? result->stalls / operations : result->stalls > 0;
-}
-
 const struct prediction *prediction_more_stalled(const struct prediction *a,
                                                  const struct prediction *b) {
-    return !a || stalled_share(&b->result) > stalled_share(&a->result) ? b : a;
+    return !a || refusal_stalled_share(&b->result) > refusal_stalled_share(&a->result) ? b : a;
 }
 
 void prediction_warn_of_stalls(const struct prediction *worst) {
@@ -288,7 +279,7 @@ void prediction_warn_of_stalls(const struct prediction *worst) {
              "(%.2g %% of its operations), first at %s: the model is incomplete there; all work is "
              "done all the same",
              worst->threads->label, worst->cores, result->stalls / result->replications,
-             100 * stalled_share(result), result->stalled_at);
+             100 * refusal_stalled_share(result), result->stalled_at);
 }
 
 /* The same reason is told once, of the first such configuration. */

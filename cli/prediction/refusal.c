@@ -4,21 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-
-/* Of the operations on objects, and of the items of a queue. */
-#define MOST_STALLED 0.01
-#define MOST_LEFT    0.01
-/* Of the run, by which it may be too long where ends of waits were guessed. */
-#define MOST_GUESSED 0.01
-/* More of a total's CPU time than that are no caches and no spinning that a thread more would
- * bring; less than one part in as many, none that one less would save. Of 860 figures of kept
- * recordings none depends on it from 1.5 to 3, two do at 1.25 (2026-11-28). */
-#define MOST_DONE 1.5
-/* Of a disk's requests. One thread alone that writes in a row is served 3.5 times as fast as
- * recorded with others between (docs/accuracy.md, `direct`): of so many requests that is 7 %. */
-#define MOST_UNSEEN 0.1
-/* What equal work may differ by: who spins, or must come back to a cold cache, computes more. */
-#define LEAST_DONE 0.9
+#include "cli/judgement.h"
 
 char *refusal_of_rules(const struct model *model, const int *own_threads, const int *pool_threads,
                        int cores) {
@@ -101,7 +87,7 @@ static double operations_of(const struct sim_result *result) {
 char *refusal_of_growth(const struct model *model, const struct sim_result *result,
                         double recorded_cpu_ns) {
     double grown = result->cpu_ns.mean / recorded_cpu_ns;
-    if (!ends_by_itself(result) || !(grown > MOST_DONE) || !is_total(model))
+    if (!ends_by_itself(result) || !(grown > judgement.most_done) || !is_total(model))
         return NULL;
     return memory_format("the threads share a total, but would compute %.1f times as long as "
                          "recorded: the model does not tell how it is handed out",
@@ -111,13 +97,13 @@ char *refusal_of_growth(const struct model *model, const struct sim_result *resu
 bool refusal_of_loss_is_due(const struct model *model, const struct sim_result *result,
                             double recorded_cpu_ns) {
     double alone = model->one_core_cpu > 0 ? fmin(model->one_core_cpu, 1) : 1;
-    return ends_by_itself(result) && result->cpu_ns.mean < alone / MOST_DONE * recorded_cpu_ns &&
-           is_total(model);
+    return ends_by_itself(result) &&
+           result->cpu_ns.mean < alone / judgement.most_done * recorded_cpu_ns && is_total(model);
 }
 
 char *refusal_of_loss(const struct sim_result *result, const struct sim_result *own) {
     double done = operations_of(result) / operations_of(own);
-    if (!(done < 1 / MOST_DONE))
+    if (!(done < 1 / judgement.most_done))
         return NULL;
     return memory_format("the threads share a total, but would do only %.0f %% of what was "
                          "recorded: the model does not tell what ends the run",
@@ -128,7 +114,7 @@ char *refusal_of_disks(const struct model *model, const struct sim_result *resul
     for (size_t o = 0; o < result->n_objects; o++) {
         const struct object *disk = &model->objects[o];
         double share = result->objects[o].unseen.mean / result->objects[o].operations.mean;
-        if (disk->alone_ns.kind != DIST_NONE || !(share > MOST_UNSEEN))
+        if (disk->alone_ns.kind != DIST_NONE || !(share > judgement.most_unseen))
             continue;
         return memory_format(
             "%s: %.0f %% of the requests would %s, as hardly any did in the recorded run: how long "
@@ -146,7 +132,7 @@ bool refusal_is_due(const struct sim_result *result) {
 
 /* ---- what went wrong, and what was left undone ---- */
 
-static double stalled_share(const struct sim_result *result) {
+double refusal_stalled_share(const struct sim_result *result) {
     double operations = operations_of(result) * result->replications;
     return operations > 0 ? result->stalls / operations : result->stalls > 0;
 }
@@ -179,14 +165,14 @@ static char *refuse(const struct sim_result *result, const char *what) {
 static char *judge(const struct model *model, const struct sim_result *result,
                    const struct sim_result *own, double done) {
     size_t queue = 0;
-    double left = most_left(result, own, &queue), stalled = stalled_share(result);
+    double left = most_left(result, own, &queue), stalled = refusal_stalled_share(result);
     char *what = NULL;
-    if (left > MOST_LEFT)
+    if (left > judgement.most_left)
         what = memory_format(": %.0f items stay in %s", result->objects[queue].left.mean,
                              model->objects[queue].name);
-    else if (stalled > MOST_STALLED)
+    else if (stalled > judgement.most_stalled)
         what = memory_format(": %.2g %% of the operations go wrong", 100 * stalled);
-    else if (!(done >= LEAST_DONE))
+    else if (!(done >= judgement.least_done))
         what = isnan(done) ? memory_strdup("")
                            : memory_format(": %.0f %% of the work is done", 100 * done);
     if (!what)
@@ -207,7 +193,7 @@ char *refusal_of_own_run(const struct model *model, const struct sim_result *res
  * operations are no sign of rounds that are missing: who looks in vain for something to do looks
  * less often where others have it ready sooner. */
 static bool costs_nothing(const struct sim_result *result) {
-    return result->stalls == 0 && result->guessed_ns < MOST_GUESSED * result->run_ns.mean;
+    return result->stalls == 0 && result->guessed_ns < judgement.most_guessed * result->run_ns.mean;
 }
 
 /* What of the recorded work there is at least. */

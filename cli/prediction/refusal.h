@@ -41,6 +41,9 @@ char *refusal_of_disks(const struct model *model, const struct sim_result *resul
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 
+/* What part of the operations on objects went wrong in it. */
+double refusal_stalled_share(const struct sim_result *result);
+
 /* The same of a simulated run of the recorded configuration, in which all threads computed for
  * `recorded_cpu_ns` (NaN: not known). A standstill is harmless where at most 1 % of the operations
  * on objects went wrong, at most 1 % of the items put into a queue were left there, and the threads

@@ -5,38 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-
-/* Found by bench/intervals.sh: see docs/accuracy.md. */
-#define SCALE 3.3
-
-/* What each part is worth before it is scaled: a judgement, in the order of what was seen. */
-#define MACHINE        0.015 /* runs of one configuration on a quiet machine differ by that */
-#define SPREAD         0.5   /* most less least of some five runs is about twice the deviation */
-#define UNKNOWN_SPREAD 0.05  /* at most one run had no probes: too few to tell */
-#define UNCHECKED      0.015 /* no run tells what the model misses */
-#define RULES          0.1   /* of a rule that nothing speaks for, where the threads are doubled */
-#define ALIKE          0.05  /* of waits whose object is only alike */
-#define NOT            0.5   /* of waits that are left out, and of unexplained time */
-#define THREADS        0.005 /* where the threads are e times as many, or as few */
-#define CORES          0.015 /* the same of the cores: caches and memory are not modelled */
-#define SHARED                                                                                     \
-    0.15           /* of what cores cost each other, where the threads are e times as many:        \
-                    * they take turns at caches, and may find there what others loaded */
-#define DEARER 0.5 /* of what one core alone costs more, where no turns on it explain that */
-
-/* What taking a lock that another core had last costs more than taking one that this core had: at
- * most 60 ns, measured with threads that do little else, and as much for what it protects
- * (docs/accuracy.md, memcached). */
-#define MOVED_LOCK_S 120e-9
-
-/* From this half-width on a figure would say nothing. */
-#define WIDEST 1
+#include "cli/judgement.h"
 
 /* Of /proc/stat. */
 #define TICK_NS 1e7
-
-/* A utilisation is wrong by so much of what a time is. */
-#define UTILISATION 0.5
 
 static double miss(const struct model *model, const char *what) {
     for (size_t i = 0; i < model->n_checks; i++) {
@@ -94,9 +66,10 @@ static double miss_beyond_chance(const struct model *model) {
  * back, the running time checks less. */
 static double self_check(const struct model *model) {
     if (model->foreign_share > 0 || model->throttled_share > 0)
-        return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), UNCHECKED);
+        return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), judgement.unchecked);
     double least = fmin(miss(model, "running time"), miss(model, "without probes"));
-    return isnan(least) ? UNCHECKED : fmax(least, miss_beyond_chance(model) - unknown_share(model));
+    return isnan(least) ? judgement.unchecked
+                        : fmax(least, miss_beyond_chance(model) - unknown_share(model));
 }
 
 /* Of all thread time. */
@@ -110,9 +83,10 @@ static double not_modelled(const struct model *model) {
         not_ns += share->how == MODELLED_NOT ? share->wait_ns : 0;
     }
     double life_ns = threads * model->measured_run_ns;
-    double waits = life_ns > 0 ? (ALIKE * alike_ns + NOT * not_ns) / life_ns : 0;
+    double waits =
+        life_ns > 0 ? (judgement.alike * alike_ns + judgement.not_modelled * not_ns) / life_ns : 0;
     double explained = model->explained_share > 0 ? model->explained_share : 1; /* 0: by hand */
-    return waits + NOT * (1 - explained);
+    return waits + judgement.not_modelled * (1 - explained);
 }
 
 /* How many e-foldings a number is from the recorded one. */
@@ -136,13 +110,13 @@ static double doubt_of_rules(const struct model *model, const int *pool_threads)
             worst = fmax(worst, (1 - confidence_of(pool)) *
                                     distance(pool_threads[p], pool->profiled_threads));
     }
-    return RULES * worst / M_LN2;
+    return judgement.unknown_rules * worst / M_LN2;
 }
 
 /* Of the CPU time: what locks may cost that move from core to core, where the recorded run had one
  * core. Not scaled: it is as much as it can be. */
 static double moved_locks(const struct model *model, int cores) {
-    return cores > 1 ? MOVED_LOCK_S * model->machine.shared_locks_hz : 0;
+    return cores > 1 ? judgement.moved_lock_s * model->machine.shared_locks_hz : 0;
 }
 
 bool uncertainty_knows_spread(const struct model *model) {
@@ -152,7 +126,7 @@ bool uncertainty_knows_spread(const struct model *model) {
 /* What cores cost each other is known of as many threads as were recorded. */
 static double doubt_of_sharing(const struct model *model, double more_threads) {
     bool known = model->one_core_cpu > 0 && model->one_core_cpu < 1;
-    return known ? SHARED * (1 - model->one_core_cpu) * more_threads : 0;
+    return known ? judgement.more_sharing * (1 - model->one_core_cpu) * more_threads : 0;
 }
 
 /* Several cores do not save CPU time, and what turns on a core cost is in the model
@@ -163,14 +137,15 @@ static double doubt_of_one_core(const struct model *model, double busy_cores) {
     if (!(model->one_core_cpu > 1) || !(more > 0))
         return 0;
     double fewer = fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1);
-    return DEARER * (model->one_core_cpu - 1) * fewer;
+    return judgement.dearer * (model->one_core_cpu - 1) * fewer;
 }
 
 struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
                                     double busy_cores) {
     double cpu_spread =
-        SPREAD * (uncertainty_knows_spread(model) ? model->cpu_spread
-                                                  : fmax(model->cpu_spread, UNKNOWN_SPREAD));
+        judgement.spread * (uncertainty_knows_spread(model)
+                                ? model->cpu_spread
+                                : fmax(model->cpu_spread, judgement.unknown_spread));
     double threads = 0, more_threads = 0;
     for (size_t p = 0; p < model->n_pools; p++) {
         int recorded = model->pools[p].profiled_threads;
@@ -179,15 +154,15 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
             more_threads = fmax(more_threads, distance(pool_threads[p], recorded));
     }
     return (struct uncertainty){
-        .machine = MACHINE,
+        .machine = judgement.machine,
         .self_check = self_check(model),
         /* Computing is at most this share of any path through the run. */
         .spread = cpu_spread * fmin(busy_cores, 1),
         .cpu_spread = cpu_spread,
         .rules = doubt_of_rules(model, pool_threads),
         .not_modelled = not_modelled(model),
-        .threads = THREADS * threads,
-        .cores = CORES * distance(cores, model->machine.cores),
+        .threads = judgement.more_threads * threads,
+        .cores = judgement.more_cores * distance(cores, model->machine.cores),
         .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
                          doubt_of_one_core(model, busy_cores)),
         .moved_locks = moved_locks(model, cores),
@@ -207,16 +182,16 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
-    return hypot(SCALE * sqrt(squares), uncertainty->moved_locks);
+    return hypot(judgement.scale * sqrt(squares), uncertainty->moved_locks);
 }
 
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
     struct uncertainty sure = *uncertainty;
     sure.self_check = fmax(uncertainty->self_check, miss_beyond_chance(model));
     sure.self_check = fmax(sure.self_check - unknown_share(model), 0);
-    if (uncertainty_share(&sure) < WIDEST)
+    if (uncertainty_share(&sure) < judgement.widest)
         return NULL;
-    if (uncertainty->moved_locks >= WIDEST)
+    if (uncertainty->moved_locks >= judgement.widest)
         return memory_format(
             "the threads share locks, which may cost up to %.0f %% more CPU time on several cores: "
             "the recorded run had one, and shows nothing of it: record with several",
@@ -242,7 +217,7 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
 
 double uncertainty_share_of_open_response(double share, double busy) {
     double left = 1 - busy * (1 + share);
-    return share < WIDEST * left ? share / left : INFINITY;
+    return share < judgement.widest * left ? share / left : INFINITY;
 }
 
 double uncertainty_share_of_closed_response(double share, double busy, double cycle) {
@@ -259,7 +234,7 @@ struct estimate uncertainty_widen(struct estimate estimate, double share) {
 }
 
 struct estimate uncertainty_widen_utilisation(struct estimate estimate, double share) {
-    return uncertainty_widen(estimate, fmin(UTILISATION * share, 1));
+    return uncertainty_widen(estimate, fmin(judgement.of_utilisation * share, 1));
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
@@ -268,5 +243,6 @@ json_t *uncertainty_json(const struct uncertainty *uncertainty) {
                      uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "sharing",
-                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "scale", SCALE);
+                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "scale",
+                     judgement.scale);
 }

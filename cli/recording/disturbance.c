@@ -1,8 +1,8 @@
 #include "cli/recording/disturbance.h"
 
+#include "cli/judgement.h"
 #include "host/busy.h"
 
-#define MAX_SHARE    0.05
 #define TICKS_UNSURE 2 /* per core: a count is rounded down before and after */
 
 static double unsure_ns(int cores) {
@@ -16,6 +16,6 @@ double disturbance_share(const struct program_run *run, int cores) {
 }
 
 bool disturbance_matters(const struct program_run *run, int cores) {
-    double limit_ns = MAX_SHARE * (double)run->run_ns * cores;
+    double limit_ns = judgement.foreign * (double)run->run_ns * cores;
     return (double)run->foreign_ns > limit_ns + unsure_ns(cores);
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/run_end.h"
+#include "cli/judgement.h"
 #include "cli/recording/programs.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/user_cache.h"
@@ -232,9 +233,6 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
 
 /* ---- stage 3 ---- */
 
-/* Share of lost records from which a trace is worthless: the order of events has gaps. */
-#define MOST_LOST 0.01
-
 static void describe_perturbation(const struct trace_meta *meta) {
     if (meta->untraced_run_ns == 0)
         return;
@@ -251,7 +249,7 @@ static void describe_perturbation(const struct trace_meta *meta) {
 /* A recording with holes in it must not take the place of a good one. */
 static int check_losses(const struct trace_meta *meta, struct error *error) {
     double lost = (double)meta->lost_records;
-    if (lost <= MOST_LOST * ((double)meta->records + lost))
+    if (lost <= judgement.most_lost * ((double)meta->records + lost))
         return 0;
     return error_set(error, "%.1f %% of the records were lost: %s",
                      100 * lost / ((double)meta->records + lost),

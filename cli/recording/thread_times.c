@@ -15,10 +15,10 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/judgement.h"
 
 #define PERIOD_NS    10e6 /* what of a thread's life is missed is shorter than this ... */
 #define PERIOD_LOOKS 100  /* ... or than so many looks take */
-#define FEWEST_SEEN  0.8  /* of the CPU time: else the rest may be unlike it */
 
 struct seen_thread {
     int tid;
@@ -141,7 +141,7 @@ struct thread_times thread_watch_stop(struct thread_watch *watch) {
 
 double thread_times_delay_ns(const struct thread_times *times, uint64_t cpu_ns) {
     double seen = cpu_ns > 0 ? (double)times->cpu_ns / (double)cpu_ns : 0;
-    if (seen < FEWEST_SEEN)
+    if (seen < judgement.fewest_seen)
         return -1;
     return round((double)times->delay_ns / (seen < 1 ? seen : 1));
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/judgement.h"
 
 static const struct quantile {
     double share;
@@ -221,15 +222,11 @@ char *load_report_failures(const struct load_result *result) {
     return text;
 }
 
-/* The share of the mean response time that this program's own lateness makes, from which on it is
- * said: as much as persik calls a disturbance elsewhere (cli/recording/disturbance.c). */
-#define LATE_SHARE 0.05
-
 void load_report_warn(const struct load_result *result) {
     double late_ns = latency_mean_ns(result->lateness);
     double late_share = late_ns / latency_mean_ns(result->response);
     char text[QUANTITY_BYTES];
-    if (late_share >= LATE_SHARE)
+    if (late_share >= judgement.late)
         log_warning("requests were sent late by %s in the mean, which is %.0f %% of the mean "
                     "response time: that part is not the server's: give this program more of a "
                     "core (root's goes before others), or ask for less",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 #include "cli/prediction/refusal.h"
 
 /* Each pair is two replications of either model. */
@@ -13,9 +14,6 @@ enum { PAIR_REPLICATIONS = 2, MIN_PAIRS = 4, MAX_PAIRS = 20 };
 
 /* After so many events no further pairs: some ten seconds. */
 #define MAX_EVENTS 1e8
-
-/* Of the hypothesis that there is an effect; there are some dozens of them in a table. */
-#define CONFIDENCE 0.99
 
 /* What would be shown as 0.0 %. */
 #define LEAST_SHOWN 0.0005
@@ -90,7 +88,7 @@ static struct estimate estimate_of(const double *changes, int n) {
     double mean = sum / n;
     for (int i = 0; i < n; i++)
         squares += (changes[i] - mean) * (changes[i] - mean);
-    double t = gsl_cdf_tdist_Pinv(0.5 + CONFIDENCE / 2, n - 1);
+    double t = gsl_cdf_tdist_Pinv(0.5 + judgement.confidence / 2, n - 1);
     return (struct estimate){mean, t * sqrt(squares / (n - 1) / n)};
 }
 

@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 #include "cli/prediction/variation_graph.h"
 
 /* Costs of scheduling and caches were measured from outside: twice as much is as far as they may be
  * wrong. */
 #define COSTS 2
-
-/* Of all threads' time: waits that are less cannot show in the result. */
-#define LEAST_WAITS 0.001
 
 /* ---- words ---- */
 
@@ -217,7 +215,8 @@ static double life_ns(const struct model *model) {
 
 static void list_waiting(struct lister *lister, int index) {
     const struct waiting_share *waiting = &lister->model->waiting[index];
-    if (waiting->how != MODELLED_NOT || waiting->wait_ns < LEAST_WAITS * life_ns(lister->model))
+    if (waiting->how != MODELLED_NOT ||
+        waiting->wait_ns < judgement.least_waits * life_ns(lister->model))
         return;
     struct variation *variation =
         add(lister, VARY_WAITS_ADDED, index, waiting->what,

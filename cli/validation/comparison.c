@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "cli/judgement.h"
 #include "cli/prediction/uncertainty.h"
 
 double comparison_error(const struct comparison *comparison) {
@@ -103,10 +104,6 @@ static const struct table_column columns[] = {
     {"equal_speed_error_high", NULL},
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns, FIRST_EQUAL_SPEED = N_COLUMNS - 6 };
-
-/* From this share of the cores on it is worth a line, as is such a drift. */
-#define FOREIGN_NOTE 0.01
-#define DRIFT_NOTE   0.01
 
 static void add_time_range(struct table *table, struct range time_ns) {
     table_add_number(table, time_ns.value, UNIT_TIME);
@@ -269,7 +266,7 @@ static void print_drift(const struct errors *errors, FILE *out) {
             reference->threads, reference->cores);
     if (isnan(errors->drift))
         fputs("shows how the speed drifted, but not what it was when the model was recorded", out);
-    else if (fabs(errors->drift - 1) < DRIFT_NOTE)
+    else if (fabs(errors->drift - 1) < judgement.drift_noted)
         fputs("takes as much CPU time as when it was recorded", out);
     else
         fprintf(out, "takes %.1f %% %s CPU time than when it was recorded",
@@ -293,7 +290,7 @@ static void print_text(const struct table *table, const struct errors *errors, F
                 "median of %zu is known within %.1f %%.\n",
                 100 * errors->run_spread, errors->fewest_runs,
                 100 * error_of_median(errors->run_spread, errors->fewest_runs));
-    if (errors->foreign_share >= FOREIGN_NOTE) {
+    if (errors->foreign_share >= judgement.foreign_noted) {
         print_summary("without what others had", errors->own, out);
         fprintf(out,
                 "Others (processes, and guests of this virtual machine's host) had %.1f %% of the "

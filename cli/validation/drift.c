@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/judgement.h"
 
 static const struct measurement *find_recorded(const struct measurements *measurements,
                                                const struct reference *reference) {
@@ -45,12 +46,8 @@ static double median_cpu_ns(const struct measurement *recorded) {
     return median;
 }
 
-/* No machine's speed drifts so far: then it was other work. */
-#define LEAST_DRIFT 0.5
-#define MOST_DRIFT  2.0
-
 bool drift_is_possible(double drift) {
-    return isnan(drift) || (drift >= LEAST_DRIFT && drift <= MOST_DRIFT);
+    return isnan(drift) || (drift >= judgement.least_drift && drift <= judgement.most_drift);
 }
 
 /* What the recorded configuration took when it was recorded; NaN: nobody knows, or it takes no CPU

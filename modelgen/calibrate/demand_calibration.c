@@ -10,7 +10,6 @@
 #include "modelgen/calibrate/cache_reload_time.h"
 #include "modelgen/calibrate/interrupt_costs.h"
 #include "modelgen/calibrate/probe_overhead.h"
-#include "modelgen/calibrate/thread_ends.h"
 #include "modelgen/events/probe_cost.h"
 #include "modelgen/events/thread_states.h"
 #include "modelgen/evidence.h"
@@ -77,11 +76,11 @@ static double cold_starts_ratio(const struct trace *trace, const struct trace_pl
 
 struct demand_calibration demand_calibration_find(const struct trace *trace,
                                                   const struct cache_reload_costs *reload_costs,
-                                                  const struct cold_starts *cold_starts) {
+                                                  const struct cold_starts *cold_starts,
+                                                  double ended_ns) {
     const struct trace_meta *meta = &trace->meta;
     struct traced_cpu cpu = measure_cpu(trace, reload_costs, cold_starts);
-    struct thread_ends ends = thread_ends_find(trace);
-    cpu.all_ns += ends.created * ends.end_ns;
+    cpu.all_ns += ended_ns;
     double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.lost_ns;
     if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
         return (struct demand_calibration){.factor = 1};

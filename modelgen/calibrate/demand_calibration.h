@@ -17,10 +17,12 @@ struct demand_calibration {
         spread; /* most less least CPU time of the runs, over the median; 0 where nothing tells */
 };
 
-/* `reload_costs`, `cold_starts` NULL: not known. */
+/* `reload_costs`, `cold_starts` NULL: not known. `ended_ns`: CPU time behind the recorded ends of
+ * all threads (thread_ends.h). */
 struct demand_calibration demand_calibration_find(const struct trace *trace,
                                                   const struct cache_reload_costs *reload_costs,
-                                                  const struct cold_starts *cold_starts);
+                                                  const struct cold_starts *cold_starts,
+                                                  double ended_ns);
 
 /* Multiplies all CPU demands of the nodes and edges, and notes both in the model. */
 void demand_calibration_apply(struct model *model, struct demand_calibration correction);

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
-#include "modelgen/calibrate/thread_ends.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
@@ -48,10 +47,8 @@ static bool binds_threads(const struct trace *trace) {
 
 /* Before the probes' library was there and after: in the plain runs, too. But what threads take
  * behind their ends is in the model. */
-static double outside_of_threads_ns(const struct trace *trace) {
-    struct thread_ends ends = thread_ends_find(trace);
-    double behind_ns = ends.created * ends.end_ns;
-    return fmax((double)trace->meta.cpu_ns - thread_states_on_core(trace) - behind_ns, 0);
+static double outside_of_threads_ns(const struct trace *trace, double ended_ns) {
+    return fmax((double)trace->meta.cpu_ns - thread_states_on_core(trace) - ended_ns, 0);
 }
 
 /* On one core it may be another program. */
@@ -65,14 +62,15 @@ static void note_question(double ratio, const char *question, struct model *mode
               model->asks_cores);
 }
 
-void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct model *model) {
+void one_core_compare(const struct trace *trace, double ended_ns, double simulated_cpu_ns,
+                      struct model *model) {
     const struct trace_meta *meta = &trace->meta;
     if (meta->n_one_core == 0 || meta->n_untraced == 0 || !(simulated_cpu_ns > 0) ||
         binds_threads(trace) || meta->elsewhere.children_cpu_ns > 0)
         return;
     struct runs plain = measure(meta, meta->untraced, meta->n_untraced);
     struct runs alone = measure(meta, meta->one_core, meta->n_one_core);
-    double ratio = (alone.median_ns - outside_of_threads_ns(trace)) / simulated_cpu_ns;
+    double ratio = (alone.median_ns - outside_of_threads_ns(trace, ended_ns)) / simulated_cpu_ns;
     double least = fmax(evidence.run_difference, fmax(plain.spread, alone.spread));
     decision("one_core", "CPU time", fabs(ratio - 1) > least ? "differs" : "alike",
              "%.3f of the model's with one core, where runs differ by %.3f; %.2f cores were busy",

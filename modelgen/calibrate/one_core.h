@@ -11,10 +11,11 @@
 
 /* Compares what the runs on one core took of CPU time with what the model, simulated with one core,
  * has: one_core_cpu in the model where both differ by more than such runs do. `simulated_cpu_ns`:
- * of all threads. Nothing where there was no such run, where it may have been another one (threads
- * bound to cores, a program that asks for its cores), or where the recorded run had no more than
- * one core itself. */
-void one_core_compare(const struct trace *trace, double simulated_cpu_ns, struct model *model);
+ * of all threads; `ended_ns`: behind the ends of threads, which is in the model. Nothing where
+ * there was no such run, where it may have been another one (threads bound to cores, a program that
+ * asks for its cores), or where the recorded run had no more than one core itself. */
+void one_core_compare(const struct trace *trace, double ended_ns, double simulated_cpu_ns,
+                      struct model *model);
 
 /* Says in the model what that `ratio` is taken for: costs of turns on a core, which are in the
  * model (cli/prediction/turn_costs.h), or what several cores cost each other. */

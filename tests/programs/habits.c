@@ -1,6 +1,8 @@
 /* Programs with habits that an injected library must not disturb: habits NAME. Each prints what it
  * saw of itself, which must be the same with and without probes. */
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -19,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define THREADS 4
@@ -27,6 +30,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static long counter;
 static volatile bool stop;
+static int errno_of_start;
 
 __attribute__((noinline)) static void lock_often(long n) {
     for (long i = 0; i < n; i++) {
@@ -113,7 +117,53 @@ static int drop_user(void) {
     return print_sum();
 }
 
+/* A thread without the time stamp counter, one that it makes, what locks a stream does at its end,
+ * and the program that it becomes. */
+static int no_clock(void) {
+    run_threads(10);
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    run_threads(LOCKS);
+    flockfile(stdout);
+    funlockfile(stdout);
+    print_sum();
+    fflush(stdout);
+    execl("/proc/self/exe", "habits", "errno_at_start", NULL);
+    return 1;
+}
+
+static int own_root(void) {
+    char folder[] = "/tmp/habits-XXXXXX";
+    bool is_there = mkdtemp(folder) && chroot(folder) == 0 && chdir("/") == 0;
+    run_threads(LOCKS);
+    printf("%d\n", is_there);
+    return print_sum();
+}
+
 /* ---- descriptors and memory ---- */
+
+static int errno_at_start(void) {
+    printf("errno %d\n", errno_of_start);
+    return 0;
+}
+
+static int close_all(void) {
+    run_threads(100);
+    syscall(SYS_close_range, 3, ~0U, 0);
+    close(STDERR_FILENO);
+    run_threads(LOCKS);
+    printf("next %d\n", open("/dev/null", O_RDONLY));
+    return print_sum();
+}
+
+static int small_space(void) {
+    struct rlimit limit = {400UL << 20, 400UL << 20};
+    setrlimit(RLIMIT_AS, &limit);
+    run_threads(LOCKS);
+    void *memory = malloc(100UL << 20);
+    printf("%d\n", memory != NULL);
+    free(memory);
+    return print_sum();
+}
 
 static void *lock_on(void *unused) {
     while (!stop)
@@ -162,6 +212,40 @@ static void *use_stack(void *bytes) {
         space[i] = 1;
     lock_often(3);
     return (void *)(intptr_t)space[0];
+}
+
+static int least_stack(void) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+    if (pthread_create(&thread, &attributes, locker, (void *)LOCKS) != 0)
+        return 1;
+    pthread_join(thread, NULL);
+    return print_sum();
+}
+
+static ucontext_t scheduler, coroutines[THREADS];
+static int at;
+
+static void coroutine(void) {
+    for (;;) {
+        lock_often(1);
+        swapcontext(&coroutines[at], &scheduler);
+    }
+}
+
+static int switch_stacks(void) {
+    enum { STACK = 1 << 15 };
+    for (int i = 0; i < THREADS; i++) {
+        getcontext(&coroutines[i]);
+        coroutines[i].uc_stack = (stack_t){.ss_sp = malloc(STACK), .ss_size = STACK};
+        makecontext(&coroutines[i], coroutine, 0);
+    }
+    for (int round = 0; round < LOCKS / 4; round++)
+        for (at = 0; at < THREADS; at++)
+            swapcontext(&scheduler, &coroutines[at]);
+    return print_sum();
 }
 
 static int small_stack(void) {
@@ -269,6 +353,7 @@ static int scribble(const char *seed) {
 }
 
 int main(int argc, char **argv) {
+    errno_of_start = errno;
     static const struct habit {
         const char *name;
         int (*run)(void);
@@ -276,10 +361,17 @@ int main(int argc, char **argv) {
         {"strict", strict},
         {"filter", filter},
         {"drop_user", drop_user},
+        {"no_clock", no_clock},
+        {"own_root", own_root},
+        {"errno_at_start", errno_at_start},
+        {"close_all", close_all},
+        {"small_space", small_space},
         {"last_descriptor", last_descriptor},
         {"lock_memory", lock_memory},
         {"small_files", small_files},
         {"small_stack", small_stack},
+        {"least_stack", least_stack},
+        {"switch_stacks", switch_stacks},
         {"raw_fork", raw_fork},
         {"raw_clone", raw_clone},
         {"wrong_table", wrong_table},

@@ -31,7 +31,7 @@ static struct trace *measured_trace(size_t n, const uint64_t *plain_cpu_ns) {
 }
 
 static double find(struct trace *trace) {
-    double factor = demand_calibration_find(trace, NULL, NULL).factor;
+    double factor = demand_calibration_find(trace, NULL, NULL, 0).factor;
     trace_free(trace);
     return factor;
 }
@@ -53,7 +53,7 @@ static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
         trace->meta.untraced[i].piece_ns[PACE_COMPUTING] = i == 0 ? 1 : 1.5;
         trace->meta.untraced[i].piece_ns[PACE_MEMORY] = 1;
     }
-    struct demand_calibration correction = demand_calibration_find(trace, NULL, NULL);
+    struct demand_calibration correction = demand_calibration_find(trace, NULL, NULL, 0);
     assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);
     trace_free(trace);
 }
@@ -62,11 +62,11 @@ static void how_much_the_runs_differ_is_known(void **state) {
     (void)state;
     struct trace *trace = measured_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
     double median = 780.0 / DEMAND; /* of that, 700 and DEMAND itself */
-    assert_true(fabs(demand_calibration_find(trace, NULL, NULL).spread -
+    assert_true(fabs(demand_calibration_find(trace, NULL, NULL, 0).spread -
                      (1 - 700.0 / DEMAND) / median) < 1e-12);
     trace_free(trace);
     trace = measured_trace(0, NULL);
-    assert_true(demand_calibration_find(trace, NULL, NULL).spread == 0);
+    assert_true(demand_calibration_find(trace, NULL, NULL, 0).spread == 0);
     trace_free(trace);
 }
 
@@ -78,7 +78,7 @@ static void the_plain_runs_tell_what_many_records_cost(void **state) {
     trace->meta.probe_ns = 10;
     struct probe_cost cost = probe_cost_find(trace);
     assert_true(cost.is_often && cost.is_told && cost.record_ns == 400.0 / RECORDS);
-    assert_true(demand_calibration_find(trace, NULL, NULL).factor == 1);
+    assert_true(demand_calibration_find(trace, NULL, NULL, 0).factor == 1);
     trace->threads[0].attach = (struct trace_span){0, 80}; /* that is no record's */
     assert_true(probe_cost_find(trace).record_ns == 320.0 / RECORDS);
     trace->meta.n_untraced = 0;

@@ -28,7 +28,7 @@ static struct trace *recorded(uint64_t one_core_cpu_ns) {
 static struct model *compare(struct trace *trace, double busy_cores) {
     struct model *model = memory_alloc(1, sizeof *model);
     model->machine.busy_cores = busy_cores;
-    one_core_compare(trace, CPU, model);
+    one_core_compare(trace, 0, CPU, model);
     trace_free(trace);
     return model;
 }

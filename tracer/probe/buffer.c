@@ -270,10 +270,12 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
 }
 
 static bool attach(void) {
-    if (probe_thread.state == THREAD_NEW)
-        return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
+    if (process_has_no_clock())
+        probe_thread.state = THREAD_STOPPED;
     if (probe_thread.state == THREAD_STOPPED)
         return false;
+    if (probe_thread.state == THREAD_NEW)
+        return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
     probe_thread.changing = (uint64_t)__builtin_frame_address(0);
     /* A signal handler may have left next_chunk() half done, by siglongjmp. */
     give_away(&probe_thread.older);

@@ -26,6 +26,8 @@ extern unsigned probe_image; /* of this process and its forebears: +1 at each fo
 
 /* Counts a record that is lost. */
 void process_lost(void);
+/* May the calling thread have no time stamp counter? The kernel would end it for reading one. */
+bool process_has_no_clock(void);
 /* Finds what it stands in for itself. */
 void process_resolve(void);
 /* Notes the end of the process. Idempotent. */

@@ -207,6 +207,8 @@ static void measure_cost(void) {
 
 static void start_again_in_child(void) {
     struct raw_image parent = *probe_process.image;
+    if ((parent.flags & RAW_NO_CLOCK) != 0)
+        return;
     if (!new_image(RAW_FORKED, buffer_tid(), parent.pid, parent.root))
         return;
     probe_process.image->plain_ps = parent.plain_ps;
@@ -264,13 +266,19 @@ static bool is_us(void) {
     return probe_process.active && probe_is_awake();
 }
 
-/* With the strict mode of seccomp the kernel takes the time stamp counter away from the thread:
- * from there on it cannot be recorded. */
+/* With the strict mode of seccomp, and on request, the kernel takes the time stamp counter away
+ * from the thread and all that it will make: from there on these cannot be recorded. */
+
+bool process_has_no_clock(void) {
+    unsigned flags = __atomic_load_n(&probe_process.image->flags, __ATOMIC_RELAXED);
+    return (flags & RAW_NO_CLOCK) != 0 && probe_thread.state != THREAD_RECORDING;
+}
 
 static void lose_clock(void) {
-    if (!is_us() || probe_thread.state == THREAD_NEW)
+    if (!is_us())
         return;
-    buffer_stop();
+    if (probe_thread.state != THREAD_NEW)
+        buffer_stop();
     __atomic_fetch_or(&probe_process.image->flags, RAW_NO_CLOCK, __ATOMIC_RELAXED);
 }
 
@@ -316,10 +324,12 @@ PROBE_EXPORT int prctl(int option, ...) {
 void process_finish(void) {
     if (!is_us())
         return;
-    uint64_t now = clock_after();
-    if (!probe_is_inside(probe_thread.changing))
-        buffer_mark(RAW_MARK_END, now, 0, 0, 0, 0);
-    probe_process.image->end_ticks = now;
+    if (!process_has_no_clock()) {
+        uint64_t now = clock_after();
+        if (!probe_is_inside(probe_thread.changing))
+            buffer_mark(RAW_MARK_END, now, 0, 0, 0, 0);
+        probe_process.image->end_ticks = now;
+    }
     __atomic_fetch_or(&probe_process.image->flags, RAW_EXITED, __ATOMIC_RELAXED);
 }
 
@@ -348,7 +358,7 @@ static bool becomes_another(void) {
 }
 
 static void before_exec(void) {
-    probe_process.image->end_ticks = clock_after();
+    probe_process.image->end_ticks = process_has_no_clock() ? 0 : clock_after();
     __atomic_fetch_or(&probe_process.image->flags, RAW_EXECED, __ATOMIC_RELAXED);
 }
 
@@ -519,10 +529,18 @@ static bool begin_process(const char *directory) {
     return true;
 }
 
-__attribute__((constructor(101))) static void start(void) {
-    uint64_t from_ticks = clock_before();
+/* It may have been taken away from the program that became this one. */
+static bool has_clock(void) {
+    int how = PR_TSC_ENABLE;
+    return syscall(SYS_prctl, PR_GET_TSC, &how, 0, 0, 0) < 0 || how == PR_TSC_ENABLE;
+}
+
+static void start_recording(void) {
     char directory[MEMORY_PATH_MAX];
     interpose_resolve();
+    if (!has_clock())
+        return;
+    uint64_t from_ticks = clock_before();
     const char *where = getenv(RAW_DIRECTORY_VARIABLE);
     if (where == NULL || where[0] != '/' || strlen(where) >= sizeof directory)
         return;
@@ -541,4 +559,11 @@ __attribute__((constructor(101))) static void start(void) {
         return;
     measure_cost();
     buffer_mark(RAW_MARK_ATTACH, from_ticks, clock_after() - from_ticks, 0, 0, 0);
+}
+
+/* A program finds errno 0 at its start (C17, 7.5). */
+__attribute__((constructor(101))) static void start(void) {
+    int before = errno;
+    start_recording();
+    errno = before;
 }

@@ -248,10 +248,13 @@ PROBE_EXPORT int ftrylockfile(FILE *stream) {
 }
 
 PROBE_EXPORT void funlockfile(FILE *stream) {
+    if (!probe_recording()) {
+        real.funlockfile(stream);
+        return;
+    }
     uint64_t ticks = clock_before();
     real.funlockfile(stream);
-    if (probe_recording())
-        probe_stamp(PROBE_CONTEXT, ticks, API_funlockfile, (uint64_t)stream, 0, 0);
+    probe_stamp(PROBE_CONTEXT, ticks, API_funlockfile, (uint64_t)stream, 0, 0);
 }
 
 /* A once that is done is a load and a branch, and run-time libraries pass through one all the time

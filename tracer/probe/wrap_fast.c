@@ -38,10 +38,12 @@ unsigned wrap_begin_fast(struct wrap_frame *frame) {
 }
 
 unsigned wrap_end_fast(struct wrap_frame *frame) {
+    if (frame->call.record == NULL) { /* and perhaps no clock */
+        wrap_stop_quiet(frame);
+        return WRAP_RECORD;
+    }
     uint64_t ticks = clock_after();
     wrap_stop_quiet(frame);
-    if (frame->call.record == NULL)
-        return WRAP_RECORD;
     if (!probe_holds(&frame->call)) {
         frame->started = frame->call.start;
         frame->call.start = ticks - frame->call.start; /* the slow form wants the duration */
