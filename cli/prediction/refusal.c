@@ -157,8 +157,16 @@ static double most_left(const struct sim_result *result, const struct sim_result
     return most;
 }
 
-static char *refuse(const struct sim_result *result, const char *what) {
-    return memory_format("everything waits for nothing at %s%s", result->stalled_at, what);
+/* Where others disturbed the recording, a better one comes first. */
+static char *refuse(const struct model *model, const struct sim_result *result, const char *what) {
+    char *reason = memory_format("everything waits for nothing at %s%s", result->stalled_at, what);
+    if (!(model->foreign_share > judgement.foreign))
+        return reason;
+    char *both = memory_format("%s; other processes had %.0f %% of the CPU time when it was "
+                               "recorded: end them and record again",
+                               reason, 100 * model->foreign_share);
+    free(reason);
+    return both;
 }
 
 /* By what both kinds of runs are judged; `done` is the share of the work. */
@@ -177,7 +185,7 @@ static char *judge(const struct model *model, const struct sim_result *result,
                            : memory_format(": %.0f %% of the work is done", 100 * done);
     if (!what)
         return NULL;
-    char *reason = refuse(result, what);
+    char *reason = refuse(model, result, what);
     free(what);
     return reason;
 }
@@ -215,7 +223,7 @@ static char *refuse_own_standstill(const struct model *model, const struct sim_r
                                  "other is not understood: everything waits for nothing at %s, as "
                                  "in the recorded configuration",
                                  model->pools[p].name, model->pools[p].tree, result->stalled_at);
-    return refuse(result, ", as in the recorded configuration");
+    return refuse(model, result, ", as in the recorded configuration");
 }
 
 char *refusal_of_run(const struct model *model, const int *own_threads, const int *pool_threads,

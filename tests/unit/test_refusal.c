@@ -56,6 +56,20 @@ static void a_standstill_gives_no_figure_but_its_places(void **state) {
     model_free(model);
 }
 
+static void who_disturbed_the_recording_is_a_cause(void **state) {
+    (void)state;
+    const struct thread_choice own = {.label = "own"};
+    struct model *model = stalled_model();
+    for (int disturbed = 0; disturbed <= 1; disturbed++) {
+        model->foreign_share = disturbed ? 0.6 : 0.01;
+        struct prediction prediction = predict(model, &own);
+        const char *cause = strstr(prediction.no_figures, "other processes had 60 %");
+        assert_int_equal(cause != NULL, disturbed);
+        prediction_free(&prediction);
+    }
+    model_free(model);
+}
+
 /* Nothing in it waits. */
 static struct model *computing_model(void) {
     struct model *model = build_model(2);
@@ -420,6 +434,7 @@ static void requests_that_the_recording_had_none_of_get_no_figure(void **state) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
+        cmocka_unit_test(who_disturbed_the_recording_is_a_cause),
         cmocka_unit_test(a_model_that_stands_still_in_its_own_run_has_no_figures_anywhere),
         cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
         cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
