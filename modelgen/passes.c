@@ -44,6 +44,7 @@
 #include "modelgen/rewrite/signal_sources.h"
 #include "modelgen/rewrite/signals.h"
 #include "modelgen/rewrite/sleeping_polls.h"
+#include "modelgen/rewrite/sleeping_watchers.h"
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
@@ -108,6 +109,12 @@ static void run_sleeping_polls(struct build *build) {
         notes_add(build->model,
                   "a creator sleeps and looks, again and again, whether its threads are done: how "
                   "long after their end it looks is taken as it was");
+}
+
+static void run_sleeping_watchers(struct build *build) {
+    if (sleeping_watchers_as_unjoined(&build->log) > 0)
+        notes_add(build->model, "a thread sleeps and looks, again and again, until it is told to "
+                                "stop: how long others wait for it then is taken as it was");
 }
 
 static void run_private_mutex_waits(struct build *build) {
