@@ -5,16 +5,41 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/evidence.h"
 
-/* The last sleep of a thread that sleeps often enough in that place; NULL: it does not. */
-static const struct trace_record *last_of_many_sleeps(const struct trace_thread *thread) {
+/* Nobody can wait for such a call, nor does it wait for others but for a lock: whoever passes work
+ * on, or has it passed on, makes others. */
+static bool is_watching(const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    switch (info->object) {
+    case ON_NONE:
+        return info->op != OP_POLL;
+    case ON_MUTEX:
+    case ON_RWLOCK:
+    case ON_SPIN:
+    case ON_ONCE:
+        return true;
+    case ON_FILE:
+        return info->op != OP_READ || !(record->flags & TRACE_WAITED);
+    default:
+        return false;
+    }
+}
+
+/* The last sleep of a thread that does so most of its life, in one place, and works for nobody;
+ * NULL: it does not. */
+static const struct trace_record *last_sleep_of(const struct trace_thread *thread) {
     const struct trace_record *last = NULL;
-    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
-        if (trace_op(at.event) == OP_SLEEP)
-            last = at.event;
-    size_t n = 0;
-    for (struct event_cursor at = event_cursor_of_thread(thread); last && event_cursor_next(&at);)
-        n += trace_op(at.event) == OP_SLEEP && at.event->context == last->context;
-    return (double)n >= evidence.times_alike ? last : NULL;
+    double asleep_ns = 0, n = 0;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (!is_watching(at.event))
+            return NULL;
+        if (trace_op(at.event) != OP_SLEEP)
+            continue;
+        n = last && at.event->context == last->context ? n + 1 : 1;
+        last = at.event;
+        asleep_ns += (double)at.event->duration_ns;
+    }
+    double life_ns = (double)(thread->end_ns - thread->start_ns);
+    return n >= evidence.times_alike && asleep_ns >= evidence.majority * life_ns ? last : NULL;
 }
 
 /* Is it the only thread that does that? Several alike share out work, and end at the same time. */
@@ -62,7 +87,7 @@ static size_t show_joins_of(struct event_log *log, size_t watcher,
 size_t sleeping_watchers_as_unjoined(struct event_log *log) {
     size_t found = 0;
     for (size_t t = 0; t < log->trace.n_threads; t++) {
-        const struct trace_record *last = last_of_many_sleeps(&log->trace.threads[t]);
+        const struct trace_record *last = last_sleep_of(&log->trace.threads[t]);
         if (last && is_alone(&log->trace, t)) {
             const struct trace_record last_sleep = *last; /* the log may move it */
             found += show_joins_of(log, t, &last_sleep);

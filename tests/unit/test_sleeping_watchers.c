@@ -80,12 +80,30 @@ static void threads_alike_are_waited_for(void **state) {
     assert_stays(trace);
 }
 
+/* Its sleeps stand for work that it gets. */
+static void who_takes_work_is_waited_for(void **state) {
+    (void)state;
+    struct trace *trace = watched(SLEEPS, SLEPT_NS - SLEEP_NS / 2);
+    builder_record(trace, WATCHER, "sem_wait", SLEPT_NS + 1, 0, 7, 0, 0);
+    assert_stays(trace);
+}
+
+static void who_mostly_computes_is_waited_for(void **state) {
+    (void)state;
+    struct trace *trace = watched(SLEEPS, SLEPT_NS - SLEEP_NS / 2);
+    for (size_t r = 0; r + 1 < SLEEPS; r++)
+        trace->threads[WATCHER].records[r].duration_ns = SLEEP_NS / 3;
+    assert_stays(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_tells_it_to_stop_waits_for_the_rest_of_a_sleep),
         cmocka_unit_test(a_thread_that_goes_on_sleeping_is_waited_for),
         cmocka_unit_test(a_thread_that_had_ended_was_not_told),
         cmocka_unit_test(few_sleeps_are_chance),
+        cmocka_unit_test(who_takes_work_is_waited_for),
+        cmocka_unit_test(who_mostly_computes_is_waited_for),
         cmocka_unit_test(threads_alike_are_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
