@@ -65,8 +65,7 @@ static void add_traced(struct same_work *same, const struct trace_meta *meta, bo
 
 /* Of CPU time, or of the running time. */
 static struct sensitivity find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
-    struct same_work same = {
-        .runs = memory_alloc(meta->n_untraced + 1, sizeof(struct slowed_run))};
+    struct same_work same = {.runs = memory_alloc(meta->n_untraced + 1, sizeof(struct slowed_run))};
     for (size_t i = 0; i < meta->n_untraced; i++)
         add_run(&same, (double)meta->untraced[i].run_ns, (double)meta->untraced[i].cpu_ns,
                 meta->untraced[i].piece_ns, of_cpu);

@@ -24,8 +24,7 @@ struct runs {
 static struct runs summarise(double *cpu_ns, size_t n) {
     gsl_sort(cpu_ns, 1, n);
     double median_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
-    return (struct runs){.median_ns = median_ns,
-                         .spread = (cpu_ns[n - 1] - cpu_ns[0]) / median_ns};
+    return (struct runs){.median_ns = median_ns, .spread = (cpu_ns[n - 1] - cpu_ns[0]) / median_ns};
 }
 
 /* At the usual speed of computing. How fast memory is says nothing here: the program itself may be

@@ -47,7 +47,8 @@ static void what_one_core_saves_is_noted_where_it_is_more_than_chance(void **sta
 }
 
 /* Two plain runs with pieces of work of one length, one with one core only. */
-static struct trace *at_speeds(uint64_t one_core_cpu_ns, double piece_ns, double one_core_piece_ns) {
+static struct trace *at_speeds(uint64_t one_core_cpu_ns, double piece_ns,
+                               double one_core_piece_ns) {
     struct trace *trace = recorded(one_core_cpu_ns);
     trace->meta.pace.piece_ns[PACE_COMPUTING] = trace->meta.pace.piece_ns[PACE_MEMORY] = piece_ns;
     for (size_t i = 0; i < 2; i++) {

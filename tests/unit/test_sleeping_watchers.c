@@ -13,7 +13,8 @@
 
 enum { MAIN, WORKER, WATCHER, SLEEP_NS = 100, SLEEPS = 12, SLEPT_NS = SLEEPS * SLEEP_NS };
 
-/* The watcher sleeps so often and ends; main joins the worker, then from `join_ns` on the watcher. */
+/* The watcher sleeps so often and ends; main joins the worker, then from `join_ns` on the watcher.
+ */
 static struct trace *watched(int sleeps, uint64_t join_ns) {
     struct trace *trace = builder_new(8);
     builder_thread(trace, "main", -1);
