@@ -521,6 +521,7 @@ struct model {
                              * median; 0: unknown */
     double plain_cpu_ns;    /* CPU time without probes, median of the runs; 0: unknown */
     double plain_cpu_spread; /* of these, most less least, over the median; 0: unknown */
+    double one_core_cpu_ns;  /* the same of the runs with one core only; 0: unknown */
     double foreign_share;    /* of the machine's CPU time during the traced run: other processes had
                               * it; 0: next to nothing */
     double throttled_share;  /* of the traced run's time, for which a quota stopped it, on all cores

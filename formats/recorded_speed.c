@@ -35,25 +35,47 @@ struct pace_reading recorded_pace(const struct trace_meta *meta) {
     return pace;
 }
 
-/* Of CPU time, or of the running time, in the plain runs, which do the same work; the probes do
- * more. */
+/* Of the CPU time: what probes take beyond that is not known well enough to take it off. */
+#define MOST_PROBED 0.03
+
+struct same_work {
+    struct slowed_run *runs;
+    size_t n;
+    double computing; /* share of the runs in which at least one thread may have computed; sum */
+};
+
+static void add_run(struct same_work *same, double run_ns, double cpu_ns,
+                    const double piece_ns[PACE_KINDS], bool of_cpu) {
+    if (run_ns <= 0 || cpu_ns <= 0)
+        return;
+    struct slowed_run *run = &same->runs[same->n++];
+    memcpy(run->pieces, piece_ns, sizeof run->pieces);
+    run->time = of_cpu ? cpu_ns : run_ns;
+    same->computing += of_cpu ? 1 : fmin(cpu_ns / run_ns, 1);
+}
+
+/* The traced run does the same as the plain ones but for the probes, whose records are taken
+ * off. */
+static void add_traced(struct same_work *same, const struct trace_meta *meta, bool of_cpu) {
+    double probed = (double)meta->records * meta->probe_ns / (double)meta->cpu_ns;
+    if (meta->n_untraced > 0 && probed < MOST_PROBED)
+        add_run(same, (double)meta->run_ns * (1 - probed), (double)meta->cpu_ns * (1 - probed),
+                meta->pace.piece_ns, of_cpu);
+}
+
+/* Of CPU time, or of the running time. */
 static struct sensitivity find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
-    struct slowed_run *plain = memory_alloc(meta->n_untraced + 1, sizeof *plain);
-    double share = 0; /* of the runs in which at least one thread may have computed */
-    size_t n = 0;
-    for (size_t i = 0; i < meta->n_untraced; i++) {
-        const struct trace_plain_run *run = &meta->untraced[i];
-        if (run->run_ns == 0 || run->cpu_ns == 0)
-            continue;
-        memcpy(plain[n].pieces, run->piece_ns, sizeof plain[n].pieces);
-        plain[n++].time = (double)(of_cpu ? run->cpu_ns : run->run_ns);
-        share += of_cpu ? 1 : fmin((double)run->cpu_ns / (double)run->run_ns, 1);
-    }
+    struct same_work same = {.runs = memory_alloc(meta->n_untraced + 1, sizeof(struct slowed_run))};
+    for (size_t i = 0; i < meta->n_untraced; i++)
+        add_run(&same, (double)meta->untraced[i].run_ns, (double)meta->untraced[i].cpu_ns,
+                meta->untraced[i].piece_ns, of_cpu);
+    add_traced(&same, meta, of_cpu);
     struct slowed_runs runs = {0};
-    sensitivity_add(&runs, plain, n);
-    struct sensitivity sensitivity = sensitivity_of(&runs, n ? share / (double)n : 1);
+    sensitivity_add(&runs, same.runs, same.n);
+    double share = same.n ? same.computing / (double)same.n : 1;
+    struct sensitivity sensitivity = sensitivity_of(&runs, share);
     free(runs.items);
-    free(plain);
+    free(same.runs);
     return sensitivity;
 }
 

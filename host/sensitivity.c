@@ -60,18 +60,21 @@ static double fit(const struct slowed_runs *runs, double share, double deviation
     return squares;
 }
 
-/* Less than that single times always differ. */
+/* Less than that single times always differ; and so much where the runs are too few to tell. */
 #define LEAST_DEVIATION 1e-3
+#define USUAL_DEVIATION 0.02
+
+static double deviation_of(const struct slowed_runs *runs, double share) {
+    if (runs->count <= runs->configurations + PACE_KINDS)
+        return USUAL_DEVIATION;
+    struct sensitivity best;
+    double freedom = (double)(runs->count - runs->configurations - PACE_KINDS);
+    return fmax(sqrt(fit(runs, share, 0, &best) / freedom), LEAST_DEVIATION);
+}
 
 struct sensitivity sensitivity_of(const struct slowed_runs *runs, double share) {
     struct sensitivity sensitivity;
-    for (int kind = 0; kind < PACE_KINDS; kind++)
-        sensitivity.power[kind] = share * usual[kind].mean;
-    if (runs->count <= runs->configurations + PACE_KINDS)
-        return sensitivity;
-    double freedom = (double)(runs->count - runs->configurations - PACE_KINDS);
-    double deviation = sqrt(fit(runs, share, 0, &sensitivity) / freedom);
-    fit(runs, share, fmax(deviation, LEAST_DEVIATION), &sensitivity);
+    fit(runs, share, deviation_of(runs, share), &sensitivity);
     return sensitivity;
 }
 

@@ -24,6 +24,7 @@
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
+#include "modelgen/report/descriptor_waits.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
@@ -43,6 +44,7 @@
 #include "modelgen/rewrite/signal_sources.h"
 #include "modelgen/rewrite/signals.h"
 #include "modelgen/rewrite/sleeping_polls.h"
+#include "modelgen/rewrite/sleeping_watchers.h"
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/sysv_semaphores.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
@@ -107,6 +109,12 @@ static void run_sleeping_polls(struct build *build) {
         notes_add(build->model,
                   "a creator sleeps and looks, again and again, whether its threads are done: how "
                   "long after their end it looks is taken as it was");
+}
+
+static void run_sleeping_watchers(struct build *build) {
+    if (sleeping_watchers_as_unjoined(&build->log) > 0)
+        notes_add(build->model, "a thread sleeps and looks, again and again, until it is told to "
+                                "stop: how long others wait for it then is taken as it was");
 }
 
 static void run_private_mutex_waits(struct build *build) {
@@ -235,6 +243,7 @@ static void run_work_phase(struct build *build) {
 static void run_run_notes(struct build *build) {
     run_notes_attaching(build);
     run_notes_binding(build);
+    descriptor_waits_tell(build->trace, build->model);
 }
 
 static void run_thread_pools(struct build *build) {

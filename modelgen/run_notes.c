@@ -26,20 +26,30 @@
 
 /* ---- where the model comes from ---- */
 
+/* The median CPU time of the runs, 0 of none, and most less least of it. */
+static double median_cpu_ns(const struct trace_plain_run *runs, size_t n_runs, double *range_ns) {
+    double *cpu_ns = memory_alloc(n_runs + 1, sizeof *cpu_ns), median_ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < n_runs; i++)
+        if (runs[i].cpu_ns > 0)
+            cpu_ns[n++] = (double)runs[i].cpu_ns;
+    if (n > 0) {
+        gsl_sort(cpu_ns, 1, n);
+        median_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
+        *range_ns = cpu_ns[n - 1] - cpu_ns[0];
+    }
+    free(cpu_ns);
+    return median_ns;
+}
+
 /* CPU time is what others that have a core do not add to, so that it tells how fast the cores
  * were. */
 static void measure_plain_cpu(const struct trace_meta *meta, struct model *model) {
-    double *cpu_ns = memory_alloc(meta->n_untraced + 1, sizeof *cpu_ns);
-    size_t n = 0;
-    for (size_t i = 0; i < meta->n_untraced; i++)
-        if (meta->untraced[i].cpu_ns > 0)
-            cpu_ns[n++] = (double)meta->untraced[i].cpu_ns;
-    if (n > 0) {
-        gsl_sort(cpu_ns, 1, n);
-        model->plain_cpu_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
-        model->plain_cpu_spread = (cpu_ns[n - 1] - cpu_ns[0]) / model->plain_cpu_ns;
-    }
-    free(cpu_ns);
+    double range_ns;
+    model->plain_cpu_ns = median_cpu_ns(meta->untraced, meta->n_untraced, &range_ns);
+    if (model->plain_cpu_ns > 0)
+        model->plain_cpu_spread = range_ns / model->plain_cpu_ns;
+    model->one_core_cpu_ns = median_cpu_ns(meta->one_core, meta->n_one_core, &range_ns);
 }
 
 /* The recording has it in words only (tracer/collect.c). */

@@ -90,6 +90,16 @@ report $? "what two cores of the program cost each other is no doing of others'"
 older 'c == 2 ? 6500 : 3250' a.csv >g.csv
 errors right.json g.csv && all "$(near '$e' 0) and $(near '$s' 0)"
 report $? "pieces of memory that follow the number of cores invent no error"
+jq --argjson cpu_ns "$plain_cpu_ns" '.one_core_cpu_ns = $cpu_ns' right.json >both.json
+runs 'truth * (c == 2 && t > 1 ? 1.23 : 1)' >own.csv
+errors both.json own.csv &&
+    all '(if $c == 2 and $t > 1 then -1 / 1.23 * 0.23 else 0 end) as $true |
+        $s == null and .equal_speed_error_low - 0.01 <= $true and .equal_speed_error_high + 0.01 >= $true' &&
+    "$persik" validate --model both.json --reuse own.csv 2>log | grep -q 'nobody can tell'
+report $? "what slows several cores and not one is the machine, or the program itself: a range"
+runs 'truth * 1.23' >slower.csv
+errors both.json slower.csv && all "$(near '$s' 0)"
+report $? "what slows one core as well is the machine"
 runs 'truth' 't == 1 && c == 2 ? run_ns : 0' >h.csv
 errors right.json h.csv && all "$(near .own_error '$e' 1e-9) and $(near '$s' 0)"
 report $? "a busy core that the program left idle is not taken off"

@@ -556,6 +556,7 @@ static struct reference reference_of(const struct validation *validation,
     return (struct reference){.threads = recorded->threads ? recorded->threads->label : NULL,
                               .cores = recorded->cores,
                               .cpu_ns = model->plain_cpu_ns,
+                              .one_core_cpu_ns = model->one_core_cpu_ns,
                               .spread = model->plain_cpu_spread};
 }
 
@@ -578,8 +579,8 @@ static int print_comparisons(struct validation *validation, const struct model *
     const char *program = model->program ? model->program : "";
     if (validation->options->svg)
         return comparison_draw(validation->comparisons, n, program, error);
-    comparison_print(validation->comparisons, n, program, &reference,
-                     drift_of(measurements, &reference), validation->options->format, stdout);
+    comparison_print(validation->comparisons, n, program, measurements, &reference,
+                     validation->options->format, stdout);
     if (validation->options->format == FORMAT_TABLE)
         explain_refusals(validation);
     return 0;

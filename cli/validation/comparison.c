@@ -164,7 +164,8 @@ struct errors {
     bool speed_known;
     double equal_speed_spread; /* as run_spread */
     const struct reference *reference;
-    double drift;
+    double drift, one_core_drift;
+    bool drifts_agree;
 };
 
 static double squares(const struct comparison *comparison) {
@@ -195,7 +196,8 @@ static double error_of_median(double run_spread, size_t n_runs) {
 }
 
 static struct errors summarize(const struct comparison *comparisons, size_t n,
-                               const struct reference *reference, double drift) {
+                               const struct measurements *measurements,
+                               const struct reference *reference) {
     struct errors errors = {
         .raw = comparison_summary(comparisons, n, comparison_error),
         .own = comparison_summary(comparisons, n, own_error),
@@ -204,7 +206,9 @@ static struct errors summarize(const struct comparison *comparisons, size_t n,
         .fewest_runs = SIZE_MAX,
         .n = n,
         .reference = reference,
-        .drift = drift,
+        .drift = drift_of(measurements, reference),
+        .one_core_drift = drift_of_one_core(measurements, reference),
+        .drifts_agree = drifts_agree(measurements, reference),
     };
     for (size_t i = 0; i < n; i++) {
         const struct comparison *comparison = &comparisons[i];
@@ -241,6 +245,7 @@ static void print_json(const struct table *table, const char *program, const str
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
         json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
         json_object_set_new(json, "drift", number_json(errors->drift));
+        json_object_set_new(json, "one_core_drift", number_json(errors->one_core_drift));
     }
     table_print_json(json, out);
 }
@@ -271,7 +276,15 @@ static void print_drift(const struct errors *errors, FILE *out) {
     else
         fprintf(out, "takes %.1f %% %s CPU time than when it was recorded",
                 100 * fabs(errors->drift - 1), errors->drift > 1 ? "more" : "less");
-    fputs(": at equal speed each run is converted by what that takes before and after it", out);
+    if (!errors->drifts_agree)
+        fprintf(out,
+                ", and with one core %.1f %% %s: whether several cores are slowed, or its threads "
+                "cost each other more or less than then, nobody can tell, so that at equal speed "
+                "is from the one to the other",
+                100 * fabs(errors->one_core_drift - 1),
+                errors->one_core_drift > 1 ? "more" : "less");
+    else
+        fputs(": at equal speed each run is converted by what that takes before and after it", out);
     if (errors->equal_speed_spread > 0)
         fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
     fputs(".\n", out);
@@ -301,9 +314,9 @@ static void print_text(const struct table *table, const struct errors *errors, F
 }
 
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
-                      const struct reference *reference, double drift, enum table_format format,
-                      FILE *out) {
-    struct errors errors = summarize(comparisons, n, reference, drift);
+                      const struct measurements *measurements, const struct reference *reference,
+                      enum table_format format, FILE *out) {
+    struct errors errors = summarize(comparisons, n, measurements, reference);
     struct table_column shown[N_COLUMNS];
     memcpy(shown, columns, sizeof shown);
     for (int i = FIRST_EQUAL_SPEED; i < N_COLUMNS && !errors.speed_known; i++)

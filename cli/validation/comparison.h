@@ -38,10 +38,11 @@ struct error_summary {
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
                                         double error_of(const struct comparison *));
 
-/* Prints as table, CSV or JSON. `reference` is the recorded configuration, `drift` drift_of(). */
+/* Prints as table, CSV or JSON. `measurements`: all that were made; `reference`: the recorded
+ * configuration. */
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
-                      const struct reference *reference, double drift, enum table_format format,
-                      FILE *out);
+                      const struct measurements *measurements, const struct reference *reference,
+                      enum table_format format, FILE *out);
 
 /* 0, or -1 and `error`: what drawing needs is not installed. */
 int comparison_can_draw(struct error *error);

@@ -7,15 +7,20 @@
 #include "base/memory.h"
 #include "cli/judgement.h"
 
-static const struct measurement *find_recorded(const struct measurements *measurements,
-                                               const struct reference *reference) {
+static const struct measurement *find(const struct measurements *measurements,
+                                      const struct reference *reference, int cores) {
     for (size_t i = 0; reference->threads && i < measurements->count; i++) {
         const struct measurement *measurement = &measurements->items[i];
-        if (measurement->cores == reference->cores && measurement->count > 0 &&
+        if (measurement->cores == cores && measurement->count > 0 &&
             strcmp(measurement->threads, reference->threads) == 0)
             return measurement;
     }
     return NULL;
+}
+
+static const struct measurement *find_recorded(const struct measurements *measurements,
+                                               const struct reference *reference) {
+    return find(measurements, reference, reference->cores);
 }
 
 static double cpu_of(const struct measured_run *run) {
@@ -50,8 +55,8 @@ bool drift_is_possible(double drift) {
     return isnan(drift) || (drift >= judgement.least_drift && drift <= judgement.most_drift);
 }
 
-/* What the recorded configuration took when it was recorded; NaN: nobody knows, or it takes no CPU
- * time to speak of. */
+/* What the recorded configuration took when it was recorded; range_unknown: nobody knows, or it
+ * takes no CPU time to speak of. */
 static struct range recorded_cpu_ns(const struct measurement *recorded,
                                     const struct reference *reference) {
     double now_ns = median_cpu_ns(recorded);
@@ -77,7 +82,7 @@ static struct range converted_ns(const struct measurement *recorded,
     struct range own = own_run_ns(&run->run, measurement->cores);
     if (isnan(own.value)) /* what others took of it nobody knows: as it was */
         own.value = own.high;
-    if (isnan(then_ns.value))
+    if (isnan(then_ns.low))
         return own;
     double share = fmin(cpu_of(run) / own.value, 1);
     struct range now_ns = neighbours_cpu_ns(recorded, run->place);
@@ -106,9 +111,53 @@ static struct range median_range(struct range *ranges, size_t n) {
     return range;
 }
 
+static double drift(const struct measurement *measurement, double then_ns) {
+    return measurement && then_ns > 0 ? median_cpu_ns(measurement) / then_ns : NAN;
+}
+
 double drift_of(const struct measurements *measurements, const struct reference *reference) {
-    const struct measurement *recorded = find_recorded(measurements, reference);
-    return recorded && reference->cpu_ns > 0 ? median_cpu_ns(recorded) / reference->cpu_ns : NAN;
+    return drift(find_recorded(measurements, reference), reference->cpu_ns);
+}
+
+double drift_of_one_core(const struct measurements *measurements,
+                         const struct reference *reference) {
+    return drift(find(measurements, reference, 1), reference->one_core_cpu_ns);
+}
+
+/* Half of most less least CPU time, in parts of the median. */
+static double half_range(const struct measurement *measurement) {
+    double least_ns = INFINITY, most_ns = 0;
+    for (size_t i = 0; i < measurement->count; i++) {
+        least_ns = fmin(least_ns, cpu_of(&measurement->items[i]));
+        most_ns = fmax(most_ns, cpu_of(&measurement->items[i]));
+    }
+    return (most_ns - least_ns) / 2 / median_cpu_ns(measurement);
+}
+
+/* So much both may differ by even where their runs do not: of the recording's there was mostly one
+ * each. */
+#define ALIKE 0.1
+
+bool drifts_agree(const struct measurements *measurements, const struct reference *reference) {
+    double several = drift_of(measurements, reference);
+    double one = drift_of_one_core(measurements, reference);
+    if (isnan(several) || isnan(one))
+        return true;
+    double by_chance = half_range(find_recorded(measurements, reference)) +
+                       half_range(find(measurements, reference, 1));
+    return fabs(several / one - 1) <= fmax(ALIKE, reference->spread) + by_chance;
+}
+
+/* As recorded_cpu_ns(). Where drifts do not agree: between what it would have taken by the one and
+ * by the other. */
+static struct range comparable_cpu_ns(const struct measurements *measurements,
+                                      const struct measurement *recorded,
+                                      const struct reference *reference) {
+    struct range then_ns = recorded_cpu_ns(recorded, reference);
+    if (drifts_agree(measurements, reference))
+        return then_ns;
+    double by_one_ns = median_cpu_ns(recorded) / drift_of_one_core(measurements, reference);
+    return (struct range){NAN, fmin(then_ns.low, by_one_ns), fmax(then_ns.high, by_one_ns)};
 }
 
 /* Of each run, allocated; NULL: the recorded configuration was not run, or did other work. */
@@ -118,7 +167,7 @@ static struct range *convert_runs(const struct measurements *measurements,
     const struct measurement *recorded = find_recorded(measurements, reference);
     if (!recorded || !drift_is_possible(drift_of(measurements, reference)))
         return NULL;
-    struct range then_ns = recorded_cpu_ns(recorded, reference);
+    struct range then_ns = comparable_cpu_ns(measurements, recorded, reference);
     struct range *converted = memory_alloc(measurement->count, sizeof *converted);
     for (size_t i = 0; i < measurement->count; i++)
         converted[i] = converted_ns(recorded, measurement, i, then_ns);
@@ -146,7 +195,7 @@ double drift_squares(const struct measurements *measurements, const struct measu
     if (!converted)
         return 0;
     double median_ns = median_range(converted, measurement->count).value, squares = 0;
-    for (size_t i = 0; i < measurement->count; i++)
+    for (size_t i = 0; i < measurement->count && !isnan(median_ns); i++)
         squares += pow(converted[i].value / median_ns - 1, 2);
     free(converted);
     return squares;

@@ -43,7 +43,8 @@ static void the_median_of_all_runs_counts(void **state) {
     assert_true(find(measured_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
 }
 
-/* All runs alike, but for the cores: at the median speed a plain one needs 800. */
+/* All runs alike, but for the cores: at the median speed a plain one needs 800. How much they mind
+ * the speed is told by all of their CPU time, of which what is outside of the threads does not. */
 static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
     (void)state;
     struct trace *trace = measured_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
@@ -54,7 +55,7 @@ static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
         trace->meta.untraced[i].piece_ns[PACE_MEMORY] = 1;
     }
     struct demand_calibration correction = demand_calibration_find(trace, NULL, NULL, 0);
-    assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);
+    assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.05);
     trace_free(trace);
 }
 

@@ -197,6 +197,30 @@ static void without_a_recorded_time_only_the_drift_among_the_runs_is_taken_off(v
     measurements_free(&measurements);
 }
 
+/* With one core, where its threads cannot cost each other anything, it takes what it took. */
+static void where_one_core_drifts_otherwise_there_is_only_a_range(void **state) {
+    (void)state;
+    struct reference both = reference;
+    both.one_core_cpu_ns = 1.8 * S;
+    struct measurements measurements = {0};
+    for (int i = 0; i < 3; i++) {
+        add(&measurements, "2", 2, 1.25, 1.8);
+        add(&measurements, "2", 1, 1.8, 1);
+        add(&measurements, "4", 2, 1.25, 1.8);
+    }
+    assert_true(is_near(drift_of(&measurements, &both), 1.25));
+    assert_true(is_near(drift_of_one_core(&measurements, &both), 1));
+    assert_false(drifts_agree(&measurements, &both));
+    struct range range = drift_equal_speed_ns(&measurements, &measurements.items[2], &both);
+    assert_true(isnan(range.value) && range.low < 1.03 * S && range.high > 1.24 * S);
+    assert_true(drift_squares(&measurements, &measurements.items[2], &both) == 0);
+    both.one_core_cpu_ns = 1.45 * S; /* it takes a quarter more, too */
+    assert_true(drifts_agree(&measurements, &both));
+    range = drift_equal_speed_ns(&measurements, &measurements.items[2], &both);
+    assert_true(range.value > 0.97 * S && range.value < 1.03 * S);
+    measurements_free(&measurements);
+}
+
 /* Another program, or other arguments. */
 static void a_drift_that_no_machine_has_is_other_work(void **state) {
     (void)state;
@@ -224,6 +248,7 @@ int main(void) {
         cmocka_unit_test(of_a_single_run_there_is_only_a_range),
         cmocka_unit_test(without_the_recorded_configuration_nothing_is_known),
         cmocka_unit_test(without_a_recorded_time_only_the_drift_among_the_runs_is_taken_off),
+        cmocka_unit_test(where_one_core_drifts_otherwise_there_is_only_a_range),
         cmocka_unit_test(a_drift_that_no_machine_has_is_other_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,41 @@ static void what_one_core_saves_is_noted_where_it_is_more_than_chance(void **sta
     model_free(model);
 }
 
+/* Two plain runs with pieces of work of one length, one with one core only. */
+static struct trace *at_speeds(uint64_t one_core_cpu_ns, double piece_ns,
+                               double one_core_piece_ns) {
+    struct trace *trace = recorded(one_core_cpu_ns);
+    trace->meta.pace.piece_ns[PACE_COMPUTING] = trace->meta.pace.piece_ns[PACE_MEMORY] = piece_ns;
+    for (size_t i = 0; i < 2; i++) {
+        trace->meta.untraced[i].piece_ns[PACE_COMPUTING] = piece_ns;
+        trace->meta.untraced[i].piece_ns[PACE_MEMORY] = piece_ns;
+    }
+    trace->meta.one_core[0].piece_ns[PACE_COMPUTING] = one_core_piece_ns;
+    trace->meta.one_core[0].piece_ns[PACE_MEMORY] = one_core_piece_ns;
+    return trace;
+}
+
+/* On two hardware threads of one core pieces of work take longer, what waits for its own results
+ * does not. */
+static void what_only_the_cores_speed_tells_is_no_difference(void **state) {
+    (void)state;
+    const struct {
+        uint64_t cpu_ns;
+        double piece_ns, one_core_piece_ns, low, high;
+    } cases[] = {
+        {1000 * MS, 22, 17, 0, 0},      /* dearer at equal speed, alike as measured */
+        {800 * MS, 22, 17, 0, 0},       /* cheaper as measured, alike at equal speed */
+        {700 * MS, 20, 20, 0.69, 0.71}, /* both */
+        {1300 * MS, 20, 16, 1.29, 1.31} /* both: the smaller one of 1.3 and 1.6 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model *model =
+            compare(at_speeds(cases[i].cpu_ns, cases[i].piece_ns, cases[i].one_core_piece_ns), 1.8);
+        assert_true(model->one_core_cpu >= cases[i].low && model->one_core_cpu <= cases[i].high);
+        model_free(model);
+    }
+}
+
 static void a_run_that_kept_one_core_busy_tells_nothing(void **state) {
     (void)state;
     struct model *model = compare(recorded(700 * MS), 1.0);
@@ -89,6 +124,7 @@ static void threads_are_kept_within_the_cores(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_core_saves_is_noted_where_it_is_more_than_chance),
+        cmocka_unit_test(what_only_the_cores_speed_tells_is_no_difference),
         cmocka_unit_test(a_run_that_kept_one_core_busy_tells_nothing),
         cmocka_unit_test(a_program_that_asks_for_its_cores_may_be_another_one),
         cmocka_unit_test(threads_that_are_bound_to_cores_are_not_compared),
