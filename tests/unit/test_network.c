@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "cli/prediction/network.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/stations.h"
@@ -200,7 +201,10 @@ static void what_cannot_be_is_said(void **state) {
     free(model->objects[BACK].name);
     model->objects[QUEUE].comes_by = model->objects[QUEUE].goes_by = MODEL_NONE;
     model->objects[QUEUE].interarrival_ns = (struct dist){0};
-    assert_refused(model, far, "no queue of the model gets its tasks from outside");
+    assert_refused(model, far, "no queue of the model gets its tasks from outside: leave");
+    model->notes = memory_resize(model->notes, model->n_notes + 1, sizeof *model->notes);
+    model->notes[model->n_notes++] = memory_strdup(MODEL_NO_REQUESTS ": each waits");
+    assert_refused(model, far, "from outside, as " MODEL_NO_REQUESTS ": each waits: leave");
     model_free(model);
 }
 
