@@ -12,7 +12,8 @@
  * One end is made in the network namespace in which the program is started, with the address
  * 10.77.0.1; the other in a new one, which is the program's own, with 10.77.0.2: to run something
  * there, nsenter --net=/proc/PID/ns/net. Prints a line when the link is up. On SIGTERM, or when its
- * parent ends, it ends, and with it both interfaces. Root only. */
+ * parent ends, it prints by how many microseconds packets were delivered late in the mean, and
+ * ends, and with it both interfaces. Root only. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
@@ -51,6 +52,8 @@ struct direction {
     size_t first, n;
 };
 
+static volatile sig_atomic_t ended;
+static double late_ns, delivered; /* sum and number */
 static uint64_t latency_ns;
 static double bytes_per_s; /* 0: no limit */
 
@@ -105,8 +108,11 @@ static void take_packets(struct direction *way) {
 static uint64_t deliver_packets(struct direction *way) {
     for (; way->n > 0; way->n--, way->first = (way->first + 1) % MOST_UNDER_WAY) {
         const struct packet *packet = &way->packets[way->first];
-        if (packet->due_ns > now_ns())
+        uint64_t now = now_ns();
+        if (packet->due_ns > now)
             return packet->due_ns;
+        late_ns += (double)(now - packet->due_ns);
+        delivered++;
         if (write(way->to, packet->bytes, packet->n) < 0 && errno != EIO)
             warn("a packet is lost");
     }
@@ -119,6 +125,11 @@ static void wait_until(uint64_t due_ns, const struct direction ways[2]) {
     uint64_t now = now_ns(), left_ns = due_ns > now ? due_ns - now : 0;
     struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
     ppoll(files, 2, due_ns == UINT64_MAX ? NULL : &left, NULL);
+}
+
+static void end(int number) {
+    (void)number;
+    ended = 1;
 }
 
 static void read_options(int argc, char **argv) {
@@ -137,6 +148,7 @@ static void read_options(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     read_options(argc, argv);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = end}, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_TIMERSLACK, 1UL);
     int near = interface_new("10.77.0.1");
@@ -153,7 +165,7 @@ int main(int argc, char **argv) {
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 10});
     puts("up");
     fflush(stdout);
-    for (;;) {
+    while (!ended) {
         uint64_t due_ns = UINT64_MAX;
         for (int i = 0; i < 2; i++) {
             take_packets(&ways[i]);
@@ -162,4 +174,6 @@ int main(int argc, char **argv) {
         }
         wait_until(due_ns, ways);
     }
+    printf("%.1f\n", delivered > 0 ? late_ns / delivered / 1e3 : 0);
+    return 0;
 }
