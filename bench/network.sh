@@ -12,7 +12,8 @@
 # The same requests in the same order and, stretched to the rate, at the same times in each run and in the prediction, so
 # that no luck of arrivals is compared. The server has the first core, the client and the link the second one.
 #
-#   REQUESTS   of each run (1500)
+#   REQUESTS     of each run (1500)
+#   CONGESTION   how the server's TCP avoids jams (cubic); bbr spreads what it sends over a part of the way to and fro
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -95,6 +96,7 @@ need_persik
 scratch=$(mktemp -d)
 trap ended EXIT
 ip link set lo up
+sysctl -qw "net.ipv4.tcp_congestion_control=${CONGESTION:-cubic}"
 for name in reply_server slow_link; do gcc -O2 "$root/bench/$name.c" -o "$scratch/$name" -lpthread; done
 for core in 0 1; do
     taskset -c "$core" chrt -i 0 bash -c 'while :; do :; done' &
