@@ -22,7 +22,8 @@ requests=${REQUESTS:-1500}
 threads=2
 compute_us=400
 reply_bytes=8000 # less than TCP sends before it waits for the client
-recorded=400     # a second
+congestion=${CONGESTION:-cubic}
+recorded=400 # a second
 port=8000
 # Latency, bandwidth (bytes a second; 0: no limit), requests a second. A megabyte a second carries some 120 replies.
 links=("5ms 0 200" "5ms 0 800" "5ms 1000000 40" "5ms 1000000 80" "5ms 1000000 100" "20ms 5000000 200" "20ms 5000000 400")
@@ -46,7 +47,7 @@ record() {
     asks 127.0.0.1
     printf -v load '%q ' env "PERSIK_LOAD_RESULT=$scratch/recorded" taskset -c 1 "$persik" load -q --rate "$recorded/s" "${asks[@]}"
     taskset -c 0 "$persik" profile -q --no-evictions --plain-runs 1 -o "$scratch/$kind" --load "$load" -- \
-        "$scratch/reply_server" "$kind" "$port" "$threads" "$compute_us" "$reply_bytes" \
+        "$scratch/reply_server" "$kind" "$port" "$threads" "$compute_us" "$reply_bytes" "$congestion" \
         >/dev/null 2>"$scratch/log" || fail "not recorded: $(<"$scratch/log")"
     # The rate of so many arrivals drawn at random is not quite the one that was asked for, and all runs draw the same.
     drawn=$(jq ".throughput_per_s / $recorded" "$scratch/recorded")
@@ -61,7 +62,7 @@ row() {
         options+=(--bandwidth "$2")
     fi
     rm -f "$scratch/up"
-    taskset -c 0 "$scratch/reply_server" "$kind" "$port" "$threads" "$compute_us" "$reply_bytes" &
+    taskset -c 0 "$scratch/reply_server" "$kind" "$port" "$threads" "$compute_us" "$reply_bytes" "$congestion" &
     server=$!
     taskset -c 1 "$scratch/slow_link" "${options[@]}" >"$scratch/up" &
     link=$!
@@ -96,7 +97,6 @@ need_persik
 scratch=$(mktemp -d)
 trap ended EXIT
 ip link set lo up
-sysctl -qw "net.ipv4.tcp_congestion_control=${CONGESTION:-cubic}"
 for name in reply_server slow_link; do gcc -O2 "$root/bench/$name.c" -o "$scratch/$name" -lpthread; done
 for core in 0 1; do
     taskset -c "$core" chrt -i 0 bash -c 'while :; do :; done' &

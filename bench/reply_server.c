@@ -1,14 +1,16 @@
 /* A server whose replies have a size and cost computation, for bench/network.sh.
  *
- * usage: reply_server KIND PORT THREADS COMPUTE_US REPLY_BYTES
+ * usage: reply_server KIND PORT THREADS COMPUTE_US REPLY_BYTES CONGESTION
  *
  * KIND is `kept`: each thread has an event loop and a listening socket of its own, and connections
  * are for many requests; or `each`: all threads accept from one socket, a connection is for one
- * request. A request is a line, a reply one of REPLY_BYTES. It listens on all interfaces, and
+ * request. A request is a line, a reply one of REPLY_BYTES; CONGESTION is TCP's way of avoiding
+ * jams, such as cubic or bbr. It listens on all interfaces, and
  * ends upon SIGTERM. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -33,10 +35,12 @@ static void compute(void) {
     start = x;
 }
 
-static int listen_on(int port) {
+static int listen_on(int port, const char *congestion) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
+    if (setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, congestion, strlen(congestion)) < 0)
+        err(1, "no congestion control %s", congestion);
     if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(listener, BACKLOG) < 0)
         err(1, "cannot listen on port %d", port);
@@ -87,7 +91,7 @@ static void *serve_kept(void *argument) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6)
+    if (argc != 7)
         errx(2, "see the head of reply_server.c");
     bool is_kept = strcmp(argv[1], "kept") == 0;
     int port = atoi(argv[2]), threads = atoi(argv[3]);
@@ -105,7 +109,7 @@ int main(int argc, char **argv) {
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
     static int listeners[MOST_THREADS];
     for (int i = 0; i < threads; i++) {
-        listeners[i] = is_kept || i == 0 ? listen_on(port) : listeners[0];
+        listeners[i] = is_kept || i == 0 ? listen_on(port, argv[6]) : listeners[0];
         pthread_t thread;
         if (pthread_create(&thread, NULL, is_kept ? serve_kept : serve_each, &listeners[i]) != 0)
             errx(1, "no thread");
