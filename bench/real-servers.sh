@@ -2,9 +2,10 @@
 # How well real servers under an open load are predicted: each is recorded once with 2 threads on one core at a
 # middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/real-servers.sh [--kept] [NAME...]      (default: memcached apache)
+# usage: bench/real-servers.sh [--kept] [--saturation] [NAME...]      (default: memcached apache)
 #
 #   --kept       run nothing: models and predictions are made anew, of what is recorded and measured already
+#   --saturation only the saturation points, each against a run of the recorded configuration right before it
 #
 #   memcached    a request asks for 2,000 keys that are not there; the threads are event loops
 #   apache       the worker model in one process (-X), a text of 40 kB is compressed for each request, on a connection of
@@ -23,6 +24,11 @@
 # at up to 95 % of it. Of each configuration $RUNS runs (3), in turn with all others;
 # their medians. Recordings and measurements are kept in bench/scratch/real-servers/NAME/: delete the folder to measure
 # anew, give more $RUNS to add some. What ends early goes on where it was.
+#
+# The same code may need twice the CPU time a second later, where the cores of a virtual machine share theirs with others
+# (host/pace.h). With --saturation such pairs of runs tell by how much: each is predicted as so many times the
+# CPU time of a request in the recorded configuration, measured in the run before it and in the model. On two cores the
+# client's part of them, as measured, is taken off what is predicted. Of each configuration $RUNS pairs; "pairs" are kept.
 #
 #   THREADS, CORES   the configurations (1 2 4 8, 1 2)
 #   SECONDS_EACH     of each run (3)
@@ -62,23 +68,35 @@ record() {
         "${server[@]}" >&2 || fail "$1 was not recorded"
 }
 
+# CPU time of all threads of a process, in ns.
+cpu_of() { awk '{sum += $1} END {printf "%.0f", sum}' /proc/"$1"/task/*/schedstat; }
+
+# ask CORES RATE SECONDS: the client's result is in $scratch/result. Beyond saturation at most 500 requests are under way.
+ask() {
+    local prefix
+    read -ra prefix <<<"$(pinned "$1" 1)"
+    PERSIK_LOAD_RESULT=$scratch/result "${prefix[@]}" "$persik" load -q --rate "$2/s" --duration "$3s" \
+        --max-in-flight 500 "${asks[@]}" >/dev/null 2>&1
+}
+
 # run NAME THREADS CORES RATE: throughput per second, mean and 95th percentile of the response time in ms, the client's
-# share of a core in percent. Beyond saturation at most 500 requests are under way.
+# share of a core in percent, and the CPU time of a request in us.
 run() {
-    local pid prefix
+    local pid prefix before after
     "$1_server" "$2"
     "$1_load"
     read -ra prefix <<<"$(pinned "$3" 0)"
     "${prefix[@]}" "${server[@]}" >/dev/null 2>&1 &
     pid=$!
     until is_listening "$pid"; do sleep 0.02; done
-    read -ra prefix <<<"$(pinned "$3" 1)"
-    PERSIK_LOAD_RESULT=$scratch/result "${prefix[@]}" "$persik" load -q --rate "$4/s" --warmup 0.5s \
-        --duration "${seconds}s" --max-in-flight 500 "${asks[@]}" >/dev/null 2>&1
+    ask "$3" "$4" 0.5
+    before=$(cpu_of "$pid")
+    ask "$3" "$4" "$seconds"
+    after=$(cpu_of "$pid")
     kill -TERM "$pid"
     wait "$pid" || true
-    jq -r '[.throughput_per_s, .response_ns.mean / 1e6, .response_ns.p95 / 1e6, 100 * .cpu_share] | @tsv' \
-        "$scratch/result"
+    jq -r --argjson cpu "$((after - before))" '[.throughput_per_s, .response_ns.mean / 1e6, .response_ns.p95 / 1e6,
+        100 * .cpu_share, $cpu / .requests / 1e3] | @tsv' "$scratch/result"
 }
 
 configurations() {
@@ -92,7 +110,7 @@ configurations() {
     done
 }
 
-# Adds lines "THREADS CORES RATE THROUGHPUT MEAN P95 SHARE" to NAME/measured, one a run, until there are enough.
+# Adds lines "THREADS CORES RATE THROUGHPUT MEAN P95 SHARE CPU" to NAME/measured, one a run, until there are enough.
 measure() {
     local i t c r
     touch "$kept/$1/measured"
@@ -101,6 +119,27 @@ measure() {
             [ "$(grep -cs "^$t $c $r " "$kept/$1/measured")" -ge "$i" ] ||
                 echo "$t $c $r $(run "$1" "$t" "$c" "$r")" | tr '\t' ' ' >>"$kept/$1/measured"
         done < <(configurations "$1")
+    done
+}
+
+# saturated NAME: "THREADS CORES RATE" of what is beyond saturation.
+saturated() {
+    configurations "$1" | awk '{key = $1 " " $2; if (!(key in rate)) order[++n] = key; rate[key] = $3}
+        END {for (i = 1; i <= n; i++) print order[i], rate[order[i]]}'
+}
+
+# Adds lines "THREADS CORES RATE THROUGHPUT SHARE CPU CPU" to NAME/pairs: that of a request, and in the run before, in the
+# recorded configuration.
+measure_pairs() {
+    local i t c r cpu saturated x share rest
+    touch "$kept/$1/pairs"
+    for ((i = 1; i <= runs; i++)); do
+        while read -r t c r; do
+            [ "$(grep -cs "^$t $c $r " "$kept/$1/pairs")" -lt "$i" ] || continue
+            read -r rest rest rest rest cpu <<<"$(run "$1" 2 1 "$("$1_recorded")")"
+            read -r x rest rest share saturated <<<"$(run "$1" "$t" "$c" "$r")"
+            echo "$t $c $r $x $share $saturated $cpu" >>"$kept/$1/pairs"
+        done < <(saturated "$1")
     done
 }
 
@@ -178,6 +217,55 @@ compare() {
     done < <(configurations "$1")
 }
 
+# predicted_cpu NAME THREADS CORES RATE: throughput, CPU time of a request in us; nothing: no figures.
+predicted_cpu() {
+    local follows=(--threads "$2")
+    ! declare -F "$1_threads" >/dev/null || follows=()
+    "$persik" predict -q -i "$kept/$1/recording" "${follows[@]}" --cores "$3" --arrivals "$4/s" --format json |
+        jq -r --argjson cores "$3" '.configurations[0] | select(.throughput_hz) |
+            "\(.throughput_hz) \(1e6 * $cores * .cpu_utilisation / .throughput_hz)"'
+}
+
+# Prints a row for each saturation point: how much CPU time a request has there, with one in the recorded configuration
+# as the unit, and how many cores are busy. Throughput is the one by the other: at equal pace.
+compare_pairs() {
+    local t c r recorded x cpu
+    read -r _ recorded <<<"$(predicted_cpu "$1" 2 1 "$("$1_recorded")")"
+    while read -r t c r; do
+        read -r x cpu <<<"$(predicted_cpu "$1" "$t" "$c" "$r")"
+        awk -v name="$1" -v t="$t" -v c="$c" -v r="$r" -v x="${x:-0}" -v cpu="${cpu:-0}" -v recorded="$recorded" \
+            -v errors="$scratch/errors" '
+            function median(values,   i, j, v, sorted) {
+                for (i = 1; i <= n; i++) {
+                    for (j = i - 1; j > 0 && sorted[j] > values[i]; j--) sorted[j + 1] = sorted[j]
+                    sorted[j + 1] = values[i]
+                }
+                least = sorted[1]; most = sorted[n]
+                return sorted[int((n + 1) / 2)]
+            }
+            $1 == t && $2 == c && $3 == r {
+                n++; throughput[n] = $4; share[n] = $5; unit[n] = $7
+                price[n] = $6 / $7; busy[n] = $4 * $6 / 1e6; paced[n] = $4 * $7 / 1e6
+            }
+            END {
+                if (!n) exit
+                if (!x) { printf "%-9s %7d %5d no figures\n", name, t, c; exit }
+                left = c > 1 ? c - median(share) / 100 : c
+                if (x * cpu / 1e6 > left) x = left * 1e6 / cpu
+                raw = 100 * (x / median(throughput) - 1)
+                error = 100 * (x * recorded / 1e6 / median(paced) - 1)
+                b = median(busy); u = median(unit); p = median(price)
+                printf "%-9s %7d %5d %6.2f (%.2f .. %.2f) %6.2f %7.2f %6.2f %+6.1f %8.0f %8.0f %+6.1f %7.1f %6.1f\n", name, t, c,
+                    p, least, most, cpu / recorded, b, x * cpu / 1e6, error, median(throughput), x, raw, u, recorded
+                print name, error, raw >>errors
+            }' "$kept/$1/pairs"
+    done < <(saturated "$1")
+    awk -v name="$1" 'function size(x) { return x < 0 ? -x : x }
+        $1 == name {n++; pair += size($2); raw += size($3); if (size($2) > most) most = size($2)}
+        END {if (n) printf "%s: saturation point at equal pace %.1f %% (%.1f), as measured %.1f %%, of %d\n", name, pair / n,
+            most, raw / n, n}' "$scratch/errors"
+}
+
 summary() {
     awk -v name="$1" '
         function add(what, error) {
@@ -202,10 +290,15 @@ summary() {
 
 need_persik
 only_kept=
-if [ "${1:-}" = --kept ]; then
-    only_kept=1
+only_saturation=
+while [[ ${1:-} = --* ]]; do
+    case $1 in
+    --kept) only_kept=1 ;;
+    --saturation) only_saturation=1 ;;
+    *) fail "what is '$1'? see the head of this script" ;;
+    esac
     shift
-fi
+done
 [ $# -gt 0 ] || set -- memcached apache
 for name; do
     [ -z "$only_kept" ] || continue
@@ -213,10 +306,19 @@ for name; do
     declare -F "${name}_begin" >/dev/null || fail "no server '$name'"
     "${name}_begin"
     record "$name"
-    measure "$name"
+    if [ -n "$only_saturation" ]; then measure_pairs "$name"; else measure "$name"; fi
 done
 [ -z "${RECORD_ONLY:-}" ] || exit 0
 echo "$(machine); medians of $runs runs of $seconds s"
+if [ -n "$only_saturation" ]; then
+    echo "                         a request's CPU time,      busy cores,  at equal      throughput, 1/s           recorded
+name      threads cores  recorded one = 1  model  measured  model  pace, %  measured  predicted   %   request, us  model"
+    for name; do
+        "$persik" build-model -q -i "$kept/$name/recording" >/dev/null
+        compare_pairs "$name"
+    done
+    exit 0
+fi
 echo "name      threads cores  rate   measured/predicted, 1/s    %   mean response, ms      %   95th percentile, ms    % client"
 for name; do
     "$persik" build-model -q -i "$kept/$name/recording" >&2

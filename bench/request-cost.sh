@@ -70,18 +70,21 @@ echo "core     rate/s  answered  CPU us each  user %  sleeps each  response us"
 with=()
 more=()
 gcc -O2 -shared -fPIC "$root/bench/never_sleep.c" -o "$scratch/never_sleep.so"
-for state in sleeps awake client; do
+gcc -O2 -o "$scratch/idle" -x c - <<<'int main(void) { for (;;) __asm__ volatile("pause"); }'
+keep_awake() {
+    taskset -c 0 chrt -i 0 "$scratch/idle" &
+    awake=$!
+}
+for state in sleeps awake client both; do
     case $state in
-    awake)
-        taskset -c 0 chrt -i 0 bash -c 'while :; do :; done' &
-        awake=$!
-        ;;
+    awake) keep_awake ;;
     client)
         kill "$awake" && wait "$awake" || true
         awake=
         with=(env "LD_PRELOAD=$scratch/never_sleep.so")
         more=(--no-priority)
         ;;
+    both) keep_awake ;;
     esac
     for rate; do row $state "$rate"; done
 done

@@ -506,6 +506,9 @@ struct model_check { /* one line of the self-check, filled by build-model */
     double measured, simulated;
 };
 
+/* How the note begins that says why the program's requests are no tasks, if it serves any. */
+#define MODEL_NO_REQUESTS "requests of this server are not recognised"
+
 struct model {
     int version;
     char *program;          /* argv, joined */
@@ -543,7 +546,7 @@ struct model {
     struct waiting_share *waiting; /* the longest first */
     struct pool *pools;
     struct node *nodes;
-    char **notes; /* "not modelled exactly", one line each */
+    char **notes; /* "not modelled exactly", one line each; see MODEL_NO_REQUESTS */
     size_t n_outside;
     char *
         *outside; /* what ran, or brought the work, where the model does not look, one line each */

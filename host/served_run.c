@@ -172,6 +172,13 @@ static bool wait_until_told_ready(struct served_run *run, uint64_t until_ms) {
     return false;
 }
 
+/* Which of the user's options says that it is a server. */
+static const char *server_option(const struct served_run *run) {
+    if (run->plan.load)
+        return "load";
+    return run->plan.duration_s > 0 ? "duration" : "ready";
+}
+
 static void say_never_ready(struct served_run *run) {
     double limit_s = run->plan.ready_s;
     if (run->plan.ready)
@@ -187,8 +194,8 @@ static void say_never_ready(struct served_run *run) {
     else
         fail(run,
              "%s is not ready after %g s: it listens on no TCP or UDP port; say with --ready "
-             "'CMD' when it is, or use --ready-timeout",
-             run->name, limit_s);
+             "'CMD' when it is, or use --ready-timeout; record what is no server without --%s",
+             run->name, limit_s, server_option(run));
 }
 
 static bool wait_until_ready(struct served_run *run) {
@@ -505,11 +512,20 @@ static int explain_background(const struct served_run *run, struct error *error)
         run->name, (int)run->in_background, orphans_are_ours(run) ? "" : ", and still runs");
 }
 
+/* It did its work and went, as programs do that are no servers. */
+static int explain_no_server(const struct served_run *run, struct error *error) {
+    return error_set(error, "%s ended by itself, and %s: record what is no server without --%s",
+                     run->name, run->plan.ready ? "--ready never succeeded" : "it never listened",
+                     server_option(run));
+}
+
 /* It ended by itself, and `status` is how. */
 static int explain_early_end(const struct served_run *run, int status, struct error *error) {
     char text[128];
     run_end_describe(status, text, sizeof text);
     int exit_status = run_end_exit_status(status);
+    if (run->phase == STARTING && status == 0)
+        return explain_no_server(run, error);
     if (run->phase == STARTING)
         return error_set_exit(error, exit_status,
                               "%s ended before it was ready to serve: %s: correct its arguments, "

@@ -238,7 +238,7 @@ static void handle_link(struct engine *engine, int link) {
     struct message message;
     link_go_on(engine, link);
     while (link_take(engine, link, &message)) {
-        if (message.is_reply)
+        if (message.kind == MESSAGE_REPLY)
             task_answered(engine, message.birth_ns, message.client);
         else
             queue_come(engine, message.queue, message.birth_ns, message.client);

@@ -7,6 +7,11 @@
 #include "simulator/draws.h"
 #include "simulator/wait_account.h"
 
+/* An Ethernet carries packets of 1500 bytes, and each has the headers of IPv4 and TCP in it, with
+ * TCP's time stamps. */
+#define HEADER_BYTES 52.0
+#define PIECE_BYTES  (1500 - HEADER_BYTES)
+
 /* ---- rings of messages ---- */
 
 static struct message *ring_at(const struct message_ring *ring, size_t place) {
@@ -36,15 +41,6 @@ static struct message ring_take(struct message_ring *ring) {
     return first;
 }
 
-/* By when they are due: what was sent later mostly arrives later, too. */
-static void ring_insert(struct message_ring *ring, struct message message) {
-    ring_append(ring, message);
-    for (size_t i = ring->n - 1; i > 0 && ring_at(ring, i - 1)->due_ns > message.due_ns; i--) {
-        *ring_at(ring, i) = *ring_at(ring, i - 1);
-        *ring_at(ring, i - 1) = message;
-    }
-}
-
 /* ---- sending ---- */
 
 /* The clock has one event for each link: the next that is due. */
@@ -65,18 +61,21 @@ static void begin_next(const struct engine *engine, struct shared *link) {
 }
 
 static void depart(struct engine *engine, struct shared *link, struct message message) {
-    message.due_ns = engine->now_ns + engine_planned(engine, link)->latency_ns + message.before_ns;
-    ring_insert(&link->under_way, message);
+    message.due_ns = engine->now_ns + engine_planned(engine, link)->latency_ns;
+    ring_append(&link->under_way, message);
 }
 
-/* `bytes`: a draw. */
-static void send(struct engine *engine, int index, struct message message, int bytes) {
+static double on_the_wire(double bytes) {
+    return bytes + HEADER_BYTES * fmax(ceil(bytes / PIECE_BYTES), 1);
+}
+
+static void send(struct engine *engine, int index, struct message message, double bytes) {
     struct shared *link = &engine->objects[index];
     const struct plan_object *planned = &engine->plan->objects[index];
     link->operations++;
     if (planned->bytes_per_ns > 0) {
         shared_touch(engine, link);
-        message.sending_ns = draws_one(engine, bytes, &link->random) / planned->bytes_per_ns;
+        message.sending_ns = on_the_wire(bytes) / planned->bytes_per_ns;
         message.due_ns = engine->now_ns; /* while it waits: since when */
         link->waits += link->waiting.n > 0;
         ring_append(&link->waiting, message);
@@ -89,21 +88,35 @@ static void send(struct engine *engine, int index, struct message message, int b
     arm(engine, link);
 }
 
+/* Of the request or the reply. */
+static double draw_bytes(struct engine *engine, int link, int draw) {
+    bool matters = engine->plan->objects[link].bytes_per_ns > 0;
+    return matters ? draws_one(engine, draw, &engine->objects[link].random) : 0;
+}
+
+static void send_request(struct engine *engine, struct message request) {
+    const struct plan_object *planned = &engine->plan->objects[request.queue];
+    request.kind = MESSAGE_REQUEST;
+    send(engine, planned->comes_by, request,
+         draw_bytes(engine, planned->comes_by, planned->request_bytes));
+}
+
 void link_send_request(struct engine *engine, int queue, int client) {
     const struct plan_object *planned = &engine->plan->objects[queue];
-    struct message request = {.birth_ns = engine->now_ns,
-                              .queue = queue,
-                              .client = client,
-                              .before_ns = planned->connecting_ns};
-    send(engine, planned->comes_by, request, planned->request_bytes);
+    struct message message = {.birth_ns = engine->now_ns, .queue = queue, .client = client};
+    if (planned->connects)
+        send(engine, planned->comes_by, message, 0);
+    else
+        send_request(engine, message);
 }
 
 void link_send_reply(struct engine *engine, const struct message *reply) {
     const struct plan_object *planned = &engine->plan->objects[reply->queue];
     struct message sent = *reply;
-    sent.is_reply = true;
+    sent.kind = MESSAGE_REPLY;
     engine->replies_under_way++;
-    send(engine, planned->goes_by, sent, planned->reply_bytes);
+    send(engine, planned->goes_by, sent,
+         draw_bytes(engine, planned->goes_by, planned->reply_bytes));
 }
 
 void link_go_on(struct engine *engine, int index) {
@@ -120,15 +133,36 @@ void link_go_on(struct engine *engine, int index) {
     arm(engine, link);
 }
 
-bool link_take(struct engine *engine, int index, struct message *message) {
+static bool take_any(struct engine *engine, int index, struct message *message) {
     struct shared *link = &engine->objects[index];
     if (link->under_way.n == 0 || ring_at(&link->under_way, 0)->due_ns > engine->now_ns)
         return false;
     *message = ring_take(&link->under_way);
-    engine->replies_under_way -= message->is_reply;
     heap_remove(&engine->clock, link->event);
     arm(engine, link);
     return true;
+}
+
+/* A step of making the connection. */
+static void connect_on(struct engine *engine, struct message message) {
+    int back = engine->plan->objects[message.queue].goes_by;
+    if (message.kind == MESSAGE_CONNECT && back != MODEL_NONE) {
+        message.kind = MESSAGE_CONNECTED;
+        send(engine, back, message, 0);
+    } else {
+        send_request(engine, message);
+    }
+}
+
+bool link_take(struct engine *engine, int index, struct message *message) {
+    while (take_any(engine, index, message)) {
+        if (message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_REPLY) {
+            engine->replies_under_way -= message->kind == MESSAGE_REPLY;
+            return true;
+        }
+        connect_on(engine, *message);
+    }
+    return false;
 }
 
 void link_reset(struct shared *link) {

@@ -152,7 +152,7 @@ struct plan_object {
     double gap_factor;                /* what they are multiplied by */
     int first_client, n_clients;      /* of a closed population; 0: none */
     int comes_by, goes_by;            /* queue: links; MODEL_NONE: at once ... */
-    double connecting_ns;             /* ... before a request can be on its way ... */
+    bool connects;                    /* ... each request by a connection of its own ... */
     int request_bytes, reply_bytes;   /* ... draws */
     double latency_ns, bytes_per_ns;  /* link; 0: takes no time */
     int first_side, n_sides;          /* what can be waited for, among that of all objects */

@@ -73,15 +73,10 @@ void plan_share_conditions(struct plan *plan) {
 
 /* ---- networks ---- */
 
-static double latency_of(const struct model *model, int link) {
-    return link == MODEL_NONE ? 0 : model->objects[link].latency_ns;
-}
-
 /* Whether clients are far away or near, the most throughput is the same, if they are many enough:
  * where that is asked they are near. */
 static void compile_network(struct plan_builder *builder, const struct object *object,
                             struct plan_object *compiled, const struct sim_config *config) {
-    bool is_near = config->is_saturated;
     compiled->comes_by = object->comes_by;
     compiled->goes_by = object->goes_by;
     compiled->request_bytes = compiled->reply_bytes = PLAN_NONE;
@@ -89,11 +84,9 @@ static void compile_network(struct plan_builder *builder, const struct object *o
         compiled->request_bytes = plan_add_draw(builder, &object->request_bytes);
     if (object->goes_by != MODEL_NONE)
         compiled->reply_bytes = plan_add_draw(builder, &object->reply_bytes);
-    compiled->latency_ns = is_near ? 0 : object->latency_ns;
+    compiled->connects = object->connects;
+    compiled->latency_ns = config->is_saturated ? 0 : object->latency_ns;
     compiled->bytes_per_ns = object->bytes_per_s * 1e-9;
-    if (object->connects && !is_near)
-        compiled->connecting_ns = latency_of(builder->model, object->comes_by) +
-                                  latency_of(builder->model, object->goes_by);
 }
 
 /* ---- load from outside ---- */

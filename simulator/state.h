@@ -167,15 +167,14 @@ struct item {
     struct thread *owner; /* nobody else takes it; NULL: anyone does */
 };
 
-/* On a link. */
+/* On a link: a request or its reply, and what is said to make a connection for it. */
 struct message {
-    double birth_ns;   /* NaN: not known */
+    enum { MESSAGE_CONNECT, MESSAGE_CONNECTED, MESSAGE_REQUEST, MESSAGE_REPLY } kind;
+    double birth_ns;   /* of the request; NaN: not known */
     double sending_ns; /* so long it takes the link */
-    double before_ns;  /* what has to go to and fro before it can arrive */
     double due_ns;     /* when it arrives; while it waits: since when it does */
-    int queue;         /* to which it comes, or that of what it is the reply to */
+    int queue;         /* to which the request comes */
     int client;        /* PLAN_NONE: of none */
-    bool is_reply;
 };
 
 struct message_ring {

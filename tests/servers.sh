@@ -262,6 +262,8 @@ check "so is one that dies during the load" its_signal
 check "and one whose port is in use, which stays as it is" port_in_use
 check "one that never listens" refused_by_all 'is not ready after 1 s: it listens on no' --ready-timeout 1s --load "$load" \
     "$here/serve_threads" "$port" silent
+check "a program that is none and ends by itself" refused_by_all 'ended by itself, and it never listened: .* without --duration' \
+    --duration 1s true
 check "one that is never said to be ready" refused "'false' has not exited with 0" trace -q --ready false --ready-timeout 1s \
     --load "$load" "$here/serve_threads" "$port"
 check "one that goes into the background" refused 'went on in the background.*run it in the foreground' profile -q \

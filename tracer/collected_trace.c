@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "host/served_run.h"
 #include "tracer/convert.h"
 #include "tracer/core_questions.h"
 #include "tracer/elsewhere.h"
@@ -154,7 +155,8 @@ static int check_threads(const struct trace *trace, const struct collection *col
 /* What other runs tell of this one holds if they did the same work. */
 static void compare_runs(struct collection *collection, struct trace *trace) {
     same_work_of_plain_runs(trace, &collection->work);
-    same_work_of_first(trace, &collection->work, &collection->first);
+    same_work_of_first(trace, &collection->work, &collection->first,
+                       served_run_outcome() != SERVED_NONE);
     same_work_of_evicted(trace, &collection->work, collection->evicted.items,
                          collection->evicted.count, collection->options->directory);
 }

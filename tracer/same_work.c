@@ -178,14 +178,14 @@ void same_work_of_plain_runs(struct trace *trace, const struct work *work) {
     summarize_plain_runs(meta);
 }
 
-void same_work_of_first(struct trace *trace, const struct work *work, const struct run_end *first) {
+void same_work_of_first(struct trace *trace, const struct work *work, const struct run_end *first,
+                        bool is_served) {
     if (!first->known || first->n_threads == 0) /* a plain one: it has been looked at */
         return;
-    if (!is_about(first->n_threads, work->n_threads, 0, THREAD_TOLERANCE))
+    if (!is_served && !is_about(first->n_threads, work->n_threads, 0, THREAD_TOLERANCE))
         say(&trace->meta,
             "which functions matter: the sampled run had %zu threads and the traced one %zu: it "
-            "did "
-            "other work, or made threads that the probes do not see; " UNDO,
+            "did other work, or made threads that the probes do not see; " UNDO,
             first->n_threads, work->n_threads);
     else if (!same_work_by_time(work, first->run_ns, first->cpu_ns))
         say(&trace->meta,

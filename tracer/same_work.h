@@ -34,9 +34,11 @@ bool same_work_by_calls(const struct work *a, const struct work *b, char *text, 
 /* The three kinds of other runs, held against the traced one, whose work is `work`. What differs
  * becomes one of trace->meta.lacks; and plain runs that differ are taken out of the trace, runs
  * with evictions out of `directory`. With the plain runs that stay, their median and range are set.
- */
+ * `is_served`: of a server, which may make a thread for each of its clients' connections, so that
+ * their number tells nothing. */
 void same_work_of_plain_runs(struct trace *trace, const struct work *work);
-void same_work_of_first(struct trace *trace, const struct work *work, const struct run_end *first);
+void same_work_of_first(struct trace *trace, const struct work *work, const struct run_end *first,
+                        bool is_served);
 void same_work_of_evicted(struct trace *trace, const struct work *work, const struct work *evicted,
                           size_t n, const char *directory);
 

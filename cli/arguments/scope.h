@@ -13,4 +13,7 @@ void scope_warn(const struct model *model);
 /* Has the program one thread only, so that there is none to have more of? */
 bool scope_is_single(const struct model *model);
 
+/* Why no queue of the model gets its tasks from outside, for the caller to free; NULL: one does. */
+char *scope_no_outside(const struct model *model);
+
 #endif

@@ -311,9 +311,9 @@ static int apply_all(const struct model *model, int threads, int *sizes, struct 
             any = true;
         }
     }
-    if (any)
+    if (any || (scope_is_single(model) && threads == 1))
         return 0;
-    if (scope_is_single(model) && threads > 1)
+    if (scope_is_single(model))
         return error_set(error,
                          "--threads %d: the program has one thread, there are none to have more "
                          "of: leave --threads out",

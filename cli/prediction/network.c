@@ -1,7 +1,10 @@
 #include "cli/prediction/network.h"
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "cli/arguments/options.h"
+#include "cli/arguments/scope.h"
 #include "cli/judgement.h"
 #include "cli/text/quantity.h"
 
@@ -56,7 +59,6 @@ static const char *option_of(const struct network *network) {
 }
 
 static int check(const struct network *network, const struct model *model, struct error *error) {
-    bool any = false;
     for (size_t i = 0; i < model->n_objects; i++) {
         const struct object *object = &model->objects[i];
         if (object->kind == OBJECT_LINK)
@@ -66,7 +68,6 @@ static int check(const struct network *network, const struct model *model, struc
                              option_of(network), object->name);
         if (!is_from_outside(object))
             continue;
-        any = true;
         bool has_bytes =
             object->request_bytes.kind != DIST_NONE && object->reply_bytes.kind != DIST_NONE;
         if (network->bytes_per_s > 0 && !has_bytes)
@@ -75,12 +76,12 @@ static int check(const struct network *network, const struct model *model, struc
                              "run `persik build-model` again, or leave the option out",
                              object->name);
     }
-    if (!any)
-        return error_set(error,
-                         "%s: no queue of the model gets its tasks from outside: leave the option "
-                         "out",
-                         option_of(network));
-    return 0;
+    char *why = scope_no_outside(model);
+    if (!why)
+        return 0;
+    error_set(error, "%s: %s: leave the option out", option_of(network), why);
+    free(why);
+    return -1;
 }
 
 static int add_link(struct model *model, const struct network *network, const char *name) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/arguments/options.h"
+#include "cli/arguments/scope.h"
 #include "cli/prediction/change_apply.h"
 #include "cli/prediction/prediction.h"
 
@@ -188,15 +189,16 @@ static int check_load(const struct simulation_options *options, const struct mod
                       struct error *error) {
     if (!options->arrivals && !options->clients && options->config.think_ns == 0)
         return 0;
-    for (size_t i = 0; i < model->n_objects; i++)
-        if (model->objects[i].interarrival_ns.kind != DIST_NONE || model->objects[i].clients > 0)
-            return 0;
-    return error_set(error,
-                     "%s: no queue of the model gets its tasks from outside: leave "
-                     "the option out",
-                     options->arrivals  ? "--arrivals"
-                     : options->clients ? "--clients"
-                                        : "--think");
+    char *why = scope_no_outside(model);
+    if (!why)
+        return 0;
+    error_set(error, "%s: %s: leave the option out",
+              options->arrivals  ? "--arrivals"
+              : options->clients ? "--clients"
+                                 : "--think",
+              why);
+    free(why);
+    return -1;
 }
 
 static int follow(const struct simulation_options *options, struct model *model,

@@ -14,6 +14,7 @@
 #include "base/run_end.h"
 #include "cli/arguments/options.h"
 #include "cli/arguments/placeholder.h"
+#include "cli/arguments/scope.h"
 #include "cli/arguments/sweep.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/uncertainty.h"
@@ -101,24 +102,16 @@ static void list_configurations(struct session *session) {
 
 /* ---- prediction: first, for it is quick and may fail ---- */
 
-static bool is_asked_from_outside(const struct model *model) {
-    for (size_t i = 0; i < model->n_objects; i++)
-        if (model->objects[i].interarrival_ns.kind != DIST_NONE || model->objects[i].clients > 0)
-            return true;
-    return false;
-}
-
 static int predict(const struct session *session, struct configuration *configuration,
                    struct error *error) {
     struct sim_config config = session->options->config;
     config.arrival_rate_hz = configuration->rate_hz;
     config.clients = configuration->clients;
-    if ((configuration->rate_hz || configuration->clients) &&
-        !is_asked_from_outside(session->model)) {
+    char *why =
+        configuration->rate_hz || configuration->clients ? scope_no_outside(session->model) : NULL;
+    if (why) {
         configuration->prediction = (struct prediction){
-            .threads = configuration->threads,
-            .cores = configuration->cores,
-            .no_figures = memory_strdup("no queue of the model gets its tasks from outside")};
+            .threads = configuration->threads, .cores = configuration->cores, .no_figures = why};
         return 0;
     }
     if (prediction_make(session->model, configuration->threads, configuration->cores, &config,

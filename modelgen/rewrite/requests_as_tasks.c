@@ -406,7 +406,7 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
     struct requests requests = requests_find(&log->trace);
     struct rewriter rewriter = {.log = log, .requests = &requests};
     if (requests.refused) {
-        notes_add(model, "requests of this server are not recognised: %s", requests.refused);
+        notes_add(model, MODEL_NO_REQUESTS ": %s", requests.refused);
         decision("requests", "connections", "no requests", "%s", requests.refused);
     }
     if (is_server(&requests)) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "cli/prediction/network.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/stations.h"
@@ -19,19 +20,25 @@
 
 enum { QUEUE, THERE, BACK };
 
+/* Of what has so many bytes on the wire; the others are headers of packets. */
+static double payload(double bytes) {
+    return bytes - 52 * ceil(bytes / 1500);
+}
+
 static void follow(struct model *model, struct network network) {
     struct error error = {0};
     if (network_apply(&network, model, &error) < 0)
         fail_msg("%s", error.text);
 }
 
-/* One thread serves for `service_ns`; requests come at `rate_hz`, at random. */
+/* One thread serves for `service_ns`; requests come at `rate_hz`, at random. The bytes are those on
+ * the wire. */
 static struct model *server(double rate_hz, double service_ns, double request, double reply) {
     const struct station station = {STATION_CONSTANT, 1, rate_hz * service_ns * 1e-9, service_ns};
     struct model *model = station_build(&station);
     model->objects[QUEUE].interarrival_ns = exponential(1e9 / rate_hz);
-    model->objects[QUEUE].request_bytes = constant(request);
-    model->objects[QUEUE].reply_bytes = constant(reply);
+    model->objects[QUEUE].request_bytes = constant(payload(request));
+    model->objects[QUEUE].reply_bytes = constant(payload(reply));
     return model;
 }
 
@@ -66,6 +73,23 @@ static void a_connection_goes_to_and_fro_once_more(void **state) {
     assert_response(model, (struct sim_config){0}, 13 * MS + md1_wait_ns(500, 1 * MS));
 }
 
+/* Of two requests, 10 ms apart, the second one's connection is answered only when the first one's
+ * reply, 8 ms long, has been sent. */
+static void a_connection_waits_for_replies(void **state) {
+    (void)state;
+    struct model *model = server(100, 1 * US, 100, 8000);
+    model->objects[QUEUE].connects = true;
+    follow(model, (struct network){.latency_ns = 3 * MS, .bytes_per_s = SLOW});
+    struct sim_result result = simulate(
+        model,
+        (struct sim_config){.arrival_rate_hz = 100, .arrivals = ARRIVALS_CONSTANT, .requests = 2});
+    double one_ns = 4 * 3 * MS + 2 * 52 * US + 100 * US + 1 * US + 8 * MS;
+    double sent_ns = one_ns - 3 * MS, asked_ns = 10 * MS + 52 * US + 3 * MS;
+    assert_close(result.response_ns.mean, one_ns + (sent_ns - asked_ns) / 2, 1e-6);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 /* What comes out of an M/D/1 queue is never closer together than its services: where replies are
  * no longer than requests they do not wait. */
 static void what_is_sent_waits_for_what_was_sent_before(void **state) {
@@ -78,15 +102,15 @@ static void what_is_sent_waits_for_what_was_sent_before(void **state) {
 
 static void each_direction_has_a_link_of_its_own(void **state) {
     (void)state;
-    struct model *model = server(800, 1 * US, 0, 1000);
+    struct model *model = server(800, 1 * US, 100, 1000);
     follow(model, (struct network){.bytes_per_s = SLOW, .latency_ns = 2 * MS});
     struct sim_result result = simulate(model, (struct sim_config){0});
     assert_close(result.objects[BACK].utilisation.mean, 0.8, 0.03);
     assert_close(result.objects[BACK].waits.mean / result.objects[BACK].operations.mean, 0.8, 0.03);
-    assert_true(result.objects[THERE].utilisation.mean == 0);
+    assert_close(result.objects[THERE].utilisation.mean, 0.08, 0.03);
     double waits_ns = md1_wait_ns(800, 1 * MS);
     assert_close(result.objects[BACK].wait_ns.mean * 0.8, waits_ns, 0.1);
-    assert_close(result.response_ns.mean, 5 * MS + waits_ns, 0.05);
+    assert_close(result.response_ns.mean, 5.1 * MS + waits_ns, 0.05);
     sim_result_free(&result);
     model_free(model);
 }
@@ -177,7 +201,10 @@ static void what_cannot_be_is_said(void **state) {
     free(model->objects[BACK].name);
     model->objects[QUEUE].comes_by = model->objects[QUEUE].goes_by = MODEL_NONE;
     model->objects[QUEUE].interarrival_ns = (struct dist){0};
-    assert_refused(model, far, "no queue of the model gets its tasks from outside");
+    assert_refused(model, far, "no queue of the model gets its tasks from outside: leave");
+    model->notes = memory_resize(model->notes, model->n_notes + 1, sizeof *model->notes);
+    model->notes[model->n_notes++] = memory_strdup(MODEL_NO_REQUESTS ": each waits");
+    assert_refused(model, far, "from outside, as " MODEL_NO_REQUESTS ": each waits: leave");
     model_free(model);
 }
 
@@ -185,6 +212,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_there_and_back_is_a_part_of_the_response),
         cmocka_unit_test(a_connection_goes_to_and_fro_once_more),
+        cmocka_unit_test(a_connection_waits_for_replies),
         cmocka_unit_test(what_is_sent_waits_for_what_was_sent_before),
         cmocka_unit_test(each_direction_has_a_link_of_its_own),
         cmocka_unit_test(a_client_waits_for_the_way_too),

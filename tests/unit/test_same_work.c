@@ -113,6 +113,23 @@ static void without_equal_plain_runs_nothing_is_measured(void **state) {
     trace_free(trace);
 }
 
+static size_t said_of_first(size_t threads, bool is_served) {
+    struct trace *trace = builder_new(2);
+    const struct run_end first = {
+        .known = true, .n_threads = threads, .run_ns = traced.run_ns, .cpu_ns = traced.cpu_ns};
+    same_work_of_first(trace, &traced, &first, is_served);
+    size_t said = trace->meta.n_lacks;
+    trace_free(trace);
+    return said;
+}
+
+static void a_server_has_as_many_threads_as_its_load_wants(void **state) {
+    (void)state;
+    assert_int_equal(said_of_first(9, false), 0);
+    assert_int_equal(said_of_first(5, false), 1);
+    assert_int_equal(said_of_first(5, true), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_times_are_the_same_work_with_or_without_the_probes_share),
@@ -123,6 +140,7 @@ int main(void) {
         cmocka_unit_test(threads_and_calls_are_compared),
         cmocka_unit_test(waits_may_be_as_many_as_they_are),
         cmocka_unit_test(plain_runs_that_differ_are_taken_out_and_said),
+        cmocka_unit_test(a_server_has_as_many_threads_as_its_load_wants),
         cmocka_unit_test(without_equal_plain_runs_nothing_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
