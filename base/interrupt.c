@@ -122,7 +122,18 @@ void interrupt_program(pid_t pid) {
     send(pid, interrupt_is_final() ? SIGKILL : first_signal);
 }
 
+static bool ignored_children;
+
+void interrupt_hear_children(void) {
+    struct sigaction before;
+    ignored_children = sigaction(SIGCHLD, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (ignored_children)
+        signal(SIGCHLD, SIG_DFL);
+}
+
 void interrupt_forget(void) {
+    if (ignored_children)
+        signal(SIGCHLD, SIG_IGN);
     if (state.depth == 0)
         return;
     program = 0;

@@ -22,6 +22,10 @@ void interrupt_on_second(void (*clean)(void *context), void *context);
  * once. 0, before it is waited for: none. What the terminal sends has reached it already. */
 void interrupt_program(pid_t pid);
 
+/* Before the first child is made. A process that is started with SIGCHLD ignored cannot learn how
+ * its children ended; those who call interrupt_forget() ignore it as before. */
+void interrupt_hear_children(void);
+
 /* In a child of fork(), first of all: the signals have their usual meaning again. */
 void interrupt_forget(void);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -159,6 +160,7 @@ int main(int argc, char **argv) {
     pthread_t thread;
     printable_streams();
     survive_full_files();
+    interrupt_hear_children();
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_setattr_default_np(&attributes); /* of all others, too */

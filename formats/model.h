@@ -582,6 +582,15 @@ double dist_bin_mean(const double *sorted, double from, double to, size_t n);
  * values give DIST_CONSTANT, n == 0 gives DIST_NONE. */
 struct dist dist_from_values(double *values, size_t n, size_t limit);
 
+/* Append, and give the index. `name` is taken over (freed with the model). What is new refers to
+ * nothing; a pool has no entry yet. */
+int model_add_object(struct model *model, enum object_kind kind, char *name);
+int model_add_pool(struct model *model, char *name);
+int model_add_node(struct model *model, int pool, enum node_kind kind, char *name);
+
+/* Appends an edge that is always taken, without computation. It holds until the next one. */
+struct edge *model_add_edge(struct node *node, int to);
+
 /* Sets each node's pool, by where the edges lead from the pools' entries, which must be nodes. A
  * node that they do not lead to is in the pool that it leads into. */
 void model_find_pools(struct model *model);

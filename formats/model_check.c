@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A microsecond, below which a simulation is of nothing but ticks. */
+#define LEAST_TICK_NS 1e3
+
 static int check_machine(const struct machine *machine, struct error *error) {
     const struct place *place = PLACE_KEY(NULL, "machine");
     if (machine->cores < 1)
@@ -11,6 +14,10 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (!isfinite(machine->quantum_ns) || machine->quantum_ns <= 0)
         return model_violation(PLACE_KEY(place, "quantum_ns"), error, "%g is not a time slice",
                                machine->quantum_ns);
+    if (machine->tick_ns > 0 && machine->tick_ns < LEAST_TICK_NS)
+        return model_violation(PLACE_KEY(place, "tick_ns"), error,
+                               "%g is no tick: give 0, or %g and more", machine->tick_ns,
+                               LEAST_TICK_NS);
     if (model_check_amount(machine->tick_ns, "tick_ns", place, error) ||
         model_check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         model_check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||

@@ -1,5 +1,6 @@
 #include "formats/trace.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,14 @@ void trace_rename_function(struct trace *trace, struct trace_frame *frame, const
         free(frame->function);
     }
     frame->function = copy;
+}
+
+void trace_add_lack(struct trace_meta *meta, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    meta->lacks = memory_resize(meta->lacks, meta->n_lacks + 1, sizeof *meta->lacks);
+    meta->lacks[meta->n_lacks++] = memory_vformat(format, arguments);
+    va_end(arguments);
 }
 
 char *trace_command_line(const struct trace_meta *meta) {

@@ -309,6 +309,10 @@ void trace_rename_function(struct trace *trace, struct trace_frame *frame, const
 /* "./words 2": the recorded command; the caller frees. */
 char *trace_command_line(const struct trace_meta *meta);
 
+/* Appends a line to what was not recorded. */
+void trace_add_lack(struct trace_meta *meta, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Which of the trace's threads it is; n_threads: none. Calls that make or join a thread have its
  * index as their value, which is one of the caller's process. */
 size_t trace_thread_by_index(const struct trace *trace, int pid, int index);

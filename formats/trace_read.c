@@ -13,8 +13,9 @@
 
 #define AGAIN "run `persik trace` again"
 
-#define MOST_APIS  4096                /* functions in a catalog: ten times ours */
-#define MOST_PAGES (UINT64_C(1) << 52) /* of a file */
+#define MOST_APIS     4096                /* functions in a catalog: ten times ours */
+#define MOST_PAGES    (UINT64_C(1) << 52) /* of a file */
+#define MOST_MEASURED 1e15                /* eleven days in ns */
 
 struct reader {
     struct binary_input input;
@@ -67,14 +68,35 @@ static int read_texts(struct reader *reader, const json_t *json, char ***texts, 
     return *texts ? 0 : -1;
 }
 
+/* A measured time or number; 0: not known. */
+static bool is_measure(double value) {
+    return value >= 0 && value <= MOST_MEASURED;
+}
+
+static bool are_measures(const double *values, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!is_measure(values[i]))
+            return false;
+    return true;
+}
+
 /* What is younger than the version may be missing: 0. */
 static void read_pieces(const json_t *json, double pieces_ns[PACE_KINDS]) {
     for (size_t kind = 0; kind < PACE_KINDS; kind++)
         pieces_ns[kind] = json_number_value(json_array_get(json, kind));
 }
 
-static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_t *run,
-                           const json_t *pieces, struct trace_plain_run **runs, size_t *n) {
+static const json_t *list_of(const json_t *json, const char *kind, const char *what) {
+    char key[40];
+    snprintf(key, sizeof key, "%s_%s", kind, what);
+    return json_object_get(json, key);
+}
+
+/* CPU time, running time and speed of each of `kind`, in a list each. */
+static int read_plain_runs(struct reader *reader, const json_t *json, const char *kind,
+                           struct trace_plain_run **runs, size_t *n) {
+    const json_t *cpu = list_of(json, kind, "cpu_ns"), *run = list_of(json, kind, "runs_ns"),
+                 *pieces = list_of(json, kind, "pieces_ns");
     if (json_array_size(cpu) == 0)
         return 0;
     *runs = binary_input_allocate(&reader->input, json_array_size(cpu), sizeof **runs);
@@ -87,9 +109,10 @@ static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_
             .run_ns = (uint64_t)json_integer_value(json_array_get(run, i)),
             .cpu_ns = (uint64_t)json_integer_value(json_array_get(cpu, i)),
         };
-        if (!is_time(plain->run_ns) || !is_time(plain->cpu_ns))
-            return -1;
         read_pieces(json_array_get(pieces, i), plain->piece_ns);
+        if (!is_time(plain->run_ns) || !is_time(plain->cpu_ns) ||
+            !are_measures(plain->piece_ns, PACE_KINDS))
+            return -1;
     }
     return 0;
 }
@@ -132,47 +155,46 @@ static void read_elsewhere(const json_t *json, struct trace_elsewhere *elsewhere
 
 /* Whether counts and times of the run are such; negative ones are far above them. */
 static bool are_sound(const struct trace_meta *meta) {
-    return meta->cores >= 1 && is_time(meta->start_mono_ns) && is_time(meta->start_real_ns) &&
-           is_time(meta->run_ns) && is_time(meta->untraced_run_ns) &&
-           is_time(meta->untraced_spread_ns) && is_time(meta->cpu_ns) &&
-           is_time(meta->lost_records) && is_time(meta->lost_events) && is_time(meta->records) &&
-           is_time(meta->bytes);
+    const double measures[] = {
+        meta->tick_ns,    meta->probe_ns,     meta->timed_probe_ns, meta->wake_cpu_ns,
+        meta->preempt_ns, meta->idle_wake_ns, meta->sleep_cpu_ns,   meta->elsewhere.quota_cores};
+    return are_measures(measures, sizeof measures / sizeof *measures) &&
+           are_measures(meta->pace.piece_ns, PACE_KINDS) &&
+           are_measures(meta->pace.fastest_ns, PACE_KINDS) && meta->cores >= 1 &&
+           is_time(meta->start_mono_ns) && is_time(meta->start_real_ns) && is_time(meta->run_ns) &&
+           is_time(meta->untraced_run_ns) && is_time(meta->untraced_spread_ns) &&
+           is_time(meta->cpu_ns) && is_time(meta->lost_records) && is_time(meta->lost_events) &&
+           is_time(meta->records) && is_time(meta->bytes);
 }
 
-static int read_meta(struct reader *reader, json_t *json) {
+/* All but lists. */
+static int read_fields(struct reader *reader, json_t *json) {
     struct trace_meta *meta = &reader->trace->meta;
-    json_t *args, *lacks, *directory, *build_id, *host, *date;
+    json_t *directory, *build_id, *host, *date, *args, *lacks, *libc = NULL;
     int complete, has_slices, has_wakes, has_blocks, has_wakers = 0;
-    json_t *untraced_cpu = NULL, *untraced_run = NULL, *untraced_pieces = NULL, *pieces = NULL,
-           *fastest_pieces = NULL, *libc = NULL,
-           *loss = NULL; /* as `cpu`, younger than the version */
-    json_int_t cpu = 0, start_real = 0;
+    json_int_t cpu = 0, start_real = 0; /* younger than the version, as all with a default */
     json_int_t start, run, untraced, spread, lost_records, lost_events, records, bytes;
     if (json_unpack(
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o, "
-            "s?I, s?F, s?F, s?b}",
+            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s:o, s?F, s?F, s?I, s?F, s?F, s?b}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
             "untraced_run_ns", &untraced, "untraced_spread_ns", &spread, "probe_ns",
             &meta->probe_ns, "timed_probe_ns", &meta->timed_probe_ns, "lost_records", &lost_records,
             "lost_events", &lost_events, "records", &records, "bytes", &bytes, "has_slices",
-            &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "cpu_ns", &cpu,
-            "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss,
-            "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
-            &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
-            "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real, "idle_wake_ns",
-            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns, "has_wakers",
-            &has_wakers) != 0)
+            &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "cpu_ns", &cpu, "libc",
+            &libc, "lacks", &lacks, "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns",
+            &meta->preempt_ns, "start_real_ns", &start_real, "idle_wake_ns", &meta->idle_wake_ns,
+            "sleep_cpu_ns", &meta->sleep_cpu_ns, "has_wakers", &has_wakers) != 0)
         return -1;
     meta->version = (int)reader->version;
     meta->directory = read_text(directory);
     meta->build_id = read_text(build_id);
     meta->host = read_text(host);
     meta->libc = libc ? read_text(libc) : memory_strdup("");
-    meta->loss = loss ? read_text(loss) : NULL;
+    meta->loss = read_text(json_object_get(json, "loss"));
     meta->asks_cores = read_text(json_object_get(json, "asks_cores"));
     meta->has_pages = json_is_true(json_object_get(json, "has_pages"));
     meta->no_pages = read_text(json_object_get(json, "no_pages"));
@@ -192,27 +214,30 @@ static int read_meta(struct reader *reader, json_t *json) {
     meta->has_wakers = has_wakers;
     meta->has_blocks = has_blocks;
     meta->cpu_ns = (uint64_t)cpu;
-    read_elsewhere(json_object_get(json, "elsewhere"), &meta->elsewhere);
-    read_pieces(pieces, meta->pace.piece_ns);
-    read_pieces(fastest_pieces, meta->pace.fastest_ns);
+    return meta->directory && meta->build_id && meta->host && meta->libc && meta->date ? 0 : -1;
+}
+
+/* What each run and the whole recording are described by, in one object. */
+static int read_meta(struct reader *reader, json_t *json) {
+    struct trace_meta *meta = &reader->trace->meta;
+    json_t *elsewhere = json_object_get(json, "elsewhere");
     size_t n_args = 0;
-    int status = read_handlers(
-        reader, json_object_get(json_object_get(json, "elsewhere"), "handler"), &meta->elsewhere);
-    status = status ? status : read_texts(reader, args, &meta->args, &n_args);
+    if (read_fields(reader, json) != 0)
+        return -1;
+    read_elsewhere(elsewhere, &meta->elsewhere);
+    read_pieces(json_object_get(json, "pieces_ns"), meta->pace.piece_ns);
+    read_pieces(json_object_get(json, "fastest_pieces_ns"), meta->pace.fastest_ns);
+    bool is_read =
+        read_handlers(reader, json_object_get(elsewhere, "handler"), &meta->elsewhere) == 0 &&
+        read_texts(reader, json_object_get(json, "args"), &meta->args, &n_args) == 0;
     meta->n_args = (int)n_args;
-    status = status ? status : read_texts(reader, lacks, &meta->lacks, &meta->n_lacks);
-    status = status ? status
-                    : read_plain_runs(reader, untraced_cpu, untraced_run, untraced_pieces,
-                                      &meta->untraced, &meta->n_untraced);
-    status = status ? status
-                    : read_plain_runs(reader, json_object_get(json, "one_core_cpu_ns"),
-                                      json_object_get(json, "one_core_runs_ns"),
-                                      json_object_get(json, "one_core_pieces_ns"), &meta->one_core,
-                                      &meta->n_one_core);
-    return status == 0 && meta->directory && meta->build_id && meta->host && meta->libc &&
-                   meta->date && are_sound(meta)
-               ? 0
-               : -1;
+    is_read = is_read &&
+              read_texts(reader, json_object_get(json, "lacks"), &meta->lacks, &meta->n_lacks) == 0;
+    is_read = is_read &&
+              read_plain_runs(reader, json, "untraced", &meta->untraced, &meta->n_untraced) == 0;
+    is_read = is_read &&
+              read_plain_runs(reader, json, "one_core", &meta->one_core, &meta->n_one_core) == 0;
+    return is_read && are_sound(meta) ? 0 : -1;
 }
 
 static int read_apis(struct reader *reader, const json_t *json) {

@@ -210,20 +210,13 @@ int persik_add_object(persik_model *model, enum persik_object kind, const char *
     if (!isfinite(amount) || amount < 0)
         return refuse(model, "persik_add_object: %g is no amount", amount);
     enum object_kind made = object_kinds[kind];
-    inside->objects =
-        memory_resize(inside->objects, inside->n_objects + 1, sizeof *inside->objects);
-    inside->objects[inside->n_objects] = (struct object){
-        .name = name_or(name, object_kind_name(made), inside->n_objects),
-        .kind = made,
-        .amount.base = made == OBJECT_DISK ? 0 : amount,
-        .bounded = made == OBJECT_QUEUE && amount > 0,
-        .servers = made == OBJECT_DISK ? amount : 1,
-        .dealt_to = MODEL_NONE,
-        .condition_of = MODEL_NONE,
-        .comes_by = MODEL_NONE,
-        .goes_by = MODEL_NONE,
-    };
-    return (int)inside->n_objects++;
+    int index =
+        model_add_object(inside, made, name_or(name, object_kind_name(made), inside->n_objects));
+    struct object *object = &inside->objects[index];
+    object->amount.base = made == OBJECT_DISK ? 0 : amount;
+    object->bounded = made == OBJECT_QUEUE && amount > 0;
+    object->servers = made == OBJECT_DISK ? amount : 1;
+    return index;
 }
 
 int persik_set_service(persik_model *model, int disk, persik_dist service_ns) {
@@ -250,19 +243,8 @@ int persik_set_clients(persik_model *model, int queue, int clients, persik_dist 
 /* ---- pools and nodes ---- */
 
 static int add_node(struct model *model, enum node_kind kind, const char *name) {
-    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
-    model->nodes[model->n_nodes] = (struct node){
-        .name = name_or(name, node_kind_name(kind), model->n_nodes),
-        .kind = kind,
-        .pool = MODEL_NONE,
-        .object = MODEL_NONE,
-        .mutex = MODEL_NONE,
-        .target_pool = MODEL_NONE,
-        .count_scaling.pool = MODEL_NONE,
-        .stays_scaling.pool = MODEL_NONE,
-        .timeout_ns = -1,
-    };
-    return (int)model->n_nodes++;
+    return model_add_node(model, MODEL_NONE, kind,
+                          name_or(name, node_kind_name(kind), model->n_nodes));
 }
 
 int persik_add_pool(persik_model *model, const char *name, int threads, enum persik_begin begin) {
@@ -270,18 +252,16 @@ int persik_add_pool(persik_model *model, const char *name, int threads, enum per
     if (threads < 1)
         return refuse(model, "persik_add_pool: %d threads do nothing", threads);
     int entry = add_node(inside, NODE_START, NULL);
-    inside->pools = memory_resize(inside->pools, inside->n_pools + 1, sizeof *inside->pools);
-    inside->pools[inside->n_pools] = (struct pool){
-        .name = name_or(name, "pool", inside->n_pools),
-        .origin = memory_strdup(""),
-        .rule = memory_strdup(""),
-        .threads.base = threads,
-        .profiled_threads = threads,
-        .scales = true,
-        .at_start = begin == PERSIK_AT_START,
-        .entry = entry,
-    };
-    return (int)inside->n_pools++;
+    int index = model_add_pool(inside, name_or(name, "pool", inside->n_pools));
+    struct pool *pool = &inside->pools[index];
+    pool->origin = memory_strdup("");
+    pool->rule = memory_strdup("");
+    pool->threads.base = threads;
+    pool->profiled_threads = threads;
+    pool->scales = true;
+    pool->at_start = begin == PERSIK_AT_START;
+    pool->entry = entry;
+    return index;
 }
 
 int persik_entry(const persik_model *model, int pool) {
@@ -368,15 +348,8 @@ int persik_add_edge(persik_model *model, int from, int to, persik_dist cpu_ns) {
     struct dist cpu = {0};
     if (set_dist(model, __func__, &cpu, cpu_ns) != 0)
         return PERSIK_NONE;
-    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-    node->edges[node->n_edges] = (struct edge){
-        .to = to,
-        .probability = 1,
-        .runs_scaling.pool = MODEL_NONE,
-        .cpu_ns = cpu,
-        .cpu_scaling.pool = MODEL_NONE,
-    };
-    return (int)node->n_edges++;
+    model_add_edge(node, to)->cpu_ns = cpu;
+    return (int)node->n_edges - 1;
 }
 
 int persik_set_probability(persik_model *model, int from, int edge, double weight) {

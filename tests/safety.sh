@@ -223,6 +223,14 @@ check_environment() {
     done
 }
 
+check_children() {
+    (trap '' CHLD && grep SigIgn /proc/self/status) >bare
+    (trap '' CHLD && "$persik" trace -q --plain-runs 0 --no-block-io -o deaf -- grep SigIgn /proc/self/status) >probed 2>err
+    check "a program that is started with SIGCHLD ignored has it ignored" cmp bare probed
+    (trap '' CHLD && "$persik" validate -q -i links --cores 1 --runs 1 -- sh -c 'exit 6') >out 2>err
+    check "and persik learns all the same how it ends" grep -q "exit status 6" err
+}
+
 check_folders
 check_links
 check_signals
@@ -233,5 +241,6 @@ check_others
 check_namespace
 check_programs
 check_environment
+check_children
 
 finish

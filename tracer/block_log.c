@@ -4,7 +4,6 @@
  * they do not, cross-correlation does (correlate.h). */
 #include <glob.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,15 +172,6 @@ static struct agreement hold_against(const struct block_log *log) {
 
 /* ---- what is said ---- */
 
-__attribute__((format(printf, 2, 3))) static void say(struct trace_meta *meta, const char *format,
-                                                      ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    meta->lacks = memory_resize(meta->lacks, meta->n_lacks + 1, sizeof *meta->lacks);
-    meta->lacks[meta->n_lacks++] = memory_vformat(format, arguments);
-    va_end(arguments);
-}
-
 /* What the recording said of its own block I/O does not hold any more. */
 static bool is_of_block_io(const char *lack) {
     return strncmp(lack, "block I/O", strlen("block I/O")) == 0 ||
@@ -206,7 +196,7 @@ static void take(struct block_log *log, struct attribution *found) {
     trace->meta.has_blocks = true;
     found->blocks = NULL;
     char *text = block_account_tell(&found->account);
-    say(&trace->meta, "block log: %s", text);
+    trace_add_lack(&trace->meta, "block log: %s", text);
     free(text);
     attribution_free(found);
 }
@@ -215,12 +205,14 @@ static void take_directly(struct block_log *log, const struct agreement *agreeme
     struct trace_meta *meta = &log->trace->meta;
     forget_lacks(meta);
     if (agreement->agreeing > 0)
-        say(meta,
+        trace_add_lack(
+            meta,
             "block log: matched by clock and thread, confidence %.2f %%: %zu threads have %zu "
             "requests in it",
             100 * agreement->confidence, agreement->threads, agreement->requests);
     else
-        say(meta,
+        trace_add_lack(
+            meta,
             "block log: matched by clock and thread, unproved: %zu threads have %zu requests in "
             "it, too few in I/O calls to hold the clocks against each other",
             agreement->threads, agreement->requests);
@@ -235,26 +227,29 @@ static void say_pairs(struct block_log *log, const struct correlation *correlati
         const struct correlate_pair *pair = &correlation->pairs[p];
         int issuer = log->issuers.tids[pair->block];
         if (pair->user == CORRELATE_NONE)
-            say(meta,
+            trace_add_lack(
+                meta,
                 "block log: all threads together go with its thread %d: correlation %.3f (with "
                 "one of them %.3f), confidence %.2f %%",
                 issuer, pair->correlation, pair->next, 100 * pair->confidence);
         else
-            say(meta,
+            trace_add_lack(
+                meta,
                 "block log: thread %d (%s) goes with its thread %d: correlation %.3f (next %.3f), "
                 "confidence %.2f %%",
                 log->run.threads[pair->user].tid, log->run.threads[pair->user].start_routine,
                 issuer, pair->correlation, pair->next, 100 * pair->confidence);
     }
     if (correlation->n_pairs > SHOWN_PAIRS)
-        say(meta, "block log: and %zu pairs more", correlation->n_pairs - SHOWN_PAIRS);
+        trace_add_lack(meta, "block log: and %zu pairs more", correlation->n_pairs - SHOWN_PAIRS);
 }
 
 static void take_by_pairs(struct block_log *log, const struct correlation *correlation) {
     struct trace_meta *meta = &log->trace->meta;
     forget_lacks(meta);
     double start_ns = -correlation->line.offset_ns / (1 + correlation->line.drift);
-    say(meta,
+    trace_add_lack(
+        meta,
         "block log: matched by cross-correlation, confidence %.2f %% (peak %.3f, elsewhere %.3f): "
         "the run began at %.6f s of its clock, which drifts by %.1f ppm; %zu windows agree within "
         "%.0f us",

@@ -389,7 +389,7 @@ static void tell_losses(struct converter *converter, const struct image *image) 
             process->pid);
     if (process->flags & RAW_NO_CLOCK)
         lacks_add(converter->lacks,
-                  "what a thread of process %d did in a sandbox that takes its clock away (strict "
+                  "what a thread of process %d did after it gave its clock away (strict "
                   "seccomp)",
                   process->pid);
     if (process->flags & RAW_NO_CHAIN)

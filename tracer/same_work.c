@@ -1,7 +1,6 @@
 #include "tracer/same_work.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -127,15 +126,6 @@ bool same_work_by_calls(const struct work *a, const struct work *b, char *text, 
 
 /* ---- consequences ---- */
 
-__attribute__((format(printf, 2, 3))) static void say(struct trace_meta *meta, const char *format,
-                                                      ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    meta->lacks = memory_resize(meta->lacks, meta->n_lacks + 1, sizeof *meta->lacks);
-    meta->lacks[meta->n_lacks++] = memory_vformat(format, arguments);
-    va_end(arguments);
-}
-
 static int compare_ns(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left;
     uint64_t b = *(const uint64_t *)right;
@@ -169,7 +159,8 @@ void same_work_of_plain_runs(struct trace *trace, const struct work *work) {
             other = run;
     }
     if (n > meta->n_untraced)
-        say(meta,
+        trace_add_lack(
+            meta,
             "run time without probes: %zu of %zu runs did other work and do not count (%.3f s, "
             "%.3f s "
             "of CPU time; traced %.3f s, %.3f s): " UNDO ", and give input that is not typed",
@@ -183,12 +174,14 @@ void same_work_of_first(struct trace *trace, const struct work *work, const stru
     if (!first->known || first->n_threads == 0) /* a plain one: it has been looked at */
         return;
     if (!is_served && !is_about(first->n_threads, work->n_threads, 0, THREAD_TOLERANCE))
-        say(&trace->meta,
+        trace_add_lack(
+            &trace->meta,
             "which functions matter: the sampled run had %zu threads and the traced one %zu: it "
             "did other work, or made threads that the probes do not see; " UNDO,
             first->n_threads, work->n_threads);
     else if (!same_work_by_time(work, first->run_ns, first->cpu_ns))
-        say(&trace->meta,
+        trace_add_lack(
+            &trace->meta,
             "which functions matter: the sampled run did other work (%.3f s, %.3f s of CPU time; "
             "traced %.3f s, %.3f s): " UNDO,
             (double)first->run_ns / 1e9, (double)first->cpu_ns / 1e9, (double)work->run_ns / 1e9,
@@ -214,7 +207,8 @@ void same_work_of_evicted(struct trace *trace, const struct work *work, const st
         free(name);
     }
     if (kept < n)
-        say(&trace->meta,
+        trace_add_lack(
+            &trace->meta,
             "what it costs threads to lose their caches: %zu of %zu runs with emptied caches did "
             "other work and do not count (%s): " UNDO,
             n - kept, n, first_text);

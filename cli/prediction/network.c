@@ -85,17 +85,10 @@ static int check(const struct network *network, const struct model *model, struc
 }
 
 static int add_link(struct model *model, const struct network *network, const char *name) {
-    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
-    model->objects[model->n_objects] = (struct object){.name = memory_strdup(name),
-                                                       .kind = OBJECT_LINK,
-                                                       .servers = 1,
-                                                       .dealt_to = MODEL_NONE,
-                                                       .condition_of = MODEL_NONE,
-                                                       .comes_by = MODEL_NONE,
-                                                       .goes_by = MODEL_NONE,
-                                                       .latency_ns = network->latency_ns,
-                                                       .bytes_per_s = network->bytes_per_s};
-    return (int)model->n_objects++;
+    int index = model_add_object(model, OBJECT_LINK, memory_strdup(name));
+    model->objects[index].latency_ns = network->latency_ns;
+    model->objects[index].bytes_per_s = network->bytes_per_s;
+    return index;
 }
 
 bool network_is_given(const struct network *network) {

@@ -213,30 +213,16 @@ static bool is_created_over_and_over(const struct model *model, int pool) {
 
 /* A sleep right behind the pool's start. */
 static void add_sleep(struct model *model, int pool, double wait_ns) {
-    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
-    struct node *start = &model->nodes[model->pools[pool].entry];
-    struct node *sleep = &model->nodes[model->n_nodes];
-    *sleep = (struct node){
-        .name = memory_format("%s: waits that were left out", model->pools[pool].name),
-        .kind = NODE_SLEEP,
-        .pool = pool,
-        .object = MODEL_NONE,
-        .mutex = MODEL_NONE,
-        .target_pool = MODEL_NONE,
-        .count_scaling.pool = MODEL_NONE,
-        .stays_scaling.pool = MODEL_NONE,
-        .timeout_ns = -1,
-        .wait_ns = {.kind = DIST_CONSTANT, .mean = wait_ns},
-        .n_edges = start->n_edges,
-        .edges = start->edges,
-    };
-    start->edges = memory_alloc(1, sizeof *start->edges);
-    start->n_edges = 1;
-    start->edges[0] = (struct edge){.to = (int)model->n_nodes,
-                                    .probability = 1,
-                                    .runs_scaling.pool = MODEL_NONE,
-                                    .cpu_scaling.pool = MODEL_NONE};
-    model->n_nodes++;
+    int index =
+        model_add_node(model, pool, NODE_SLEEP,
+                       memory_format("%s: waits that were left out", model->pools[pool].name));
+    struct node *start = &model->nodes[model->pools[pool].entry], *sleep = &model->nodes[index];
+    sleep->wait_ns = (struct dist){.kind = DIST_CONSTANT, .mean = wait_ns};
+    sleep->n_edges = start->n_edges;
+    sleep->edges = start->edges;
+    start->edges = NULL;
+    start->n_edges = 0;
+    model_add_edge(start, index);
 }
 
 void variation_graph_add_wait(struct model *model, double wait_ns) {

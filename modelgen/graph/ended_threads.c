@@ -8,13 +8,13 @@
 /* All ways to the pool's end lead through a step before it. */
 static void add_step(int pool, int end, double end_ns, struct model *model) {
     size_t n_before = model->n_nodes;
-    int step = model_builder_node(model, pool, NODE_STEP,
-                                  memory_format("%s: cleared up", model->pools[pool].name));
+    int step = model_add_node(model, pool, NODE_STEP,
+                              memory_format("%s: cleared up", model->pools[pool].name));
     for (size_t n = 0; n < n_before; n++)
         for (size_t e = 0; e < model->nodes[n].n_edges; e++)
             if (model->nodes[n].edges[e].to == end)
                 model->nodes[n].edges[e].to = step;
-    model_builder_edge(&model->nodes[step], end)->cpu_ns =
+    model_add_edge(&model->nodes[step], end)->cpu_ns =
         (struct dist){.kind = DIST_CONSTANT, .mean = end_ns};
 }
 

@@ -6,24 +6,6 @@
 #include "base/memory.h"
 #include "base/path.h"
 
-int model_builder_object(struct model *model, enum object_kind kind, char *name) {
-    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
-    model->objects[model->n_objects] = (struct object){.kind = kind,
-                                                       .name = name,
-                                                       .servers = 1,
-                                                       .dealt_to = MODEL_NONE,
-                                                       .condition_of = MODEL_NONE,
-                                                       .comes_by = MODEL_NONE,
-                                                       .goes_by = MODEL_NONE};
-    return (int)model->n_objects++;
-}
-
-int model_builder_pool(struct model *model, char *name) {
-    model->pools = memory_resize(model->pools, model->n_pools + 1, sizeof *model->pools);
-    model->pools[model->n_pools] = (struct pool){.name = name, .entry = MODEL_NONE};
-    return (int)model->n_pools++;
-}
-
 static char *origin_of(const struct trace *trace, const struct thread_pool *pool) {
     if (pool->creation_context == TRACE_NO_CONTEXT)
         return memory_strdup("the program's first thread");
@@ -49,7 +31,7 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
                          struct model *model) {
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct thread_pool *from = &pools->pools[p];
-        int index = model_builder_pool(model, memory_strdup(from->name));
+        int index = model_add_pool(model, memory_strdup(from->name));
         struct pool *pool = &model->pools[index];
         pool->origin = origin_of(trace, from);
         pool->threads = model_builder_constant(from->size);
@@ -74,30 +56,6 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
     }
 }
 
-int model_builder_node(struct model *model, int pool, enum node_kind kind, char *name) {
-    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
-    model->nodes[model->n_nodes] = (struct node){.name = name,
-                                                 .kind = kind,
-                                                 .pool = pool,
-                                                 .object = MODEL_NONE,
-                                                 .mutex = MODEL_NONE,
-                                                 .target_pool = MODEL_NONE,
-                                                 .timeout_ns = -1,
-                                                 .count_scaling.pool = MODEL_NONE,
-                                                 .stays_scaling.pool = MODEL_NONE};
-    return (int)model->n_nodes++;
-}
-
-struct edge *model_builder_edge(struct node *node, int to) {
-    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-    struct edge *edge = &node->edges[node->n_edges++];
-    *edge = (struct edge){.to = to,
-                          .probability = 1,
-                          .runs_scaling.pool = MODEL_NONE,
-                          .cpu_scaling.pool = MODEL_NONE};
-    return edge;
-}
-
 static double *copy_numbers(const double *numbers, size_t n) {
     double *copy = n ? memory_alloc(n, sizeof *copy) : NULL;
     if (n)
@@ -120,7 +78,7 @@ bool model_builder_copy_edges(const struct node *from, enum outcome when, struct
         copy.cpu_ns = copy_dist(&copy.cpu_ns);
         copy.runs = copy_dist(&copy.runs);
         copy.cpu_by_place = copy_numbers(copy.cpu_by_place, copy.n_cpu_by_place);
-        *model_builder_edge(to, copy.to) = copy;
+        *model_add_edge(to, copy.to) = copy;
         found = true;
     }
     return found;

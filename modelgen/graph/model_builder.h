@@ -8,17 +8,9 @@
 #include "formats/model.h"
 #include "modelgen/threads/thread_pools.h"
 
-/* Appends and gives the index. `name` is taken over (freed with the model). */
-int model_builder_object(struct model *model, enum object_kind kind, char *name);
-int model_builder_pool(struct model *model, char *name);
-int model_builder_node(struct model *model, int pool, enum node_kind kind, char *name);
-
 /* Appends the thread pools, in their order. */
 void model_builder_pools(const struct trace *trace, const struct thread_pools *pools,
                          struct model *model);
-
-/* Appends an edge that is always taken, without computation. */
-struct edge *model_builder_edge(struct node *node, int to);
 
 /* Appends copies of the edges for `when` that do not leave a loop; false: there are none. */
 bool model_builder_copy_edges(const struct node *from, enum outcome when, struct node *to);

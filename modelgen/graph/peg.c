@@ -273,7 +273,7 @@ static bool write_edge_of_one(struct peg_builder *builder, struct peg_edge *draf
         alone && !pool->team ? single_sections_split_cpu(builder, draft, &of_one) : TAKER_ANY;
     if (taker == TAKER_ANY)
         return false;
-    struct edge *edge = model_builder_edge(&builder->model->nodes[draft->from], draft->to);
+    struct edge *edge = model_add_edge(&builder->model->nodes[draft->from], draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
@@ -292,7 +292,7 @@ static void write_edge(struct peg_builder *builder, struct peg_edge *draft) {
     bool is_of_one = write_edge_of_one(builder, draft, &scaling);
     if (draft->self_scheduled && !is_of_one)
         self_scheduled_work_note(builder, draft, scaling.share);
-    struct edge *edge = model_builder_edge(node, draft->to);
+    struct edge *edge = model_add_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
@@ -372,7 +372,7 @@ static void add_way_out(struct peg_builder *builder, size_t n, enum outcome when
     for (size_t m = 0; m < model->n_nodes; m++)
         if (model->nodes[m].kind == NODE_END &&
             builder->nodes.items[m].pool == builder->nodes.items[n].pool) {
-            model_builder_edge(&model->nodes[n], (int)m)->when = when;
+            model_add_edge(&model->nodes[n], (int)m)->when = when;
             return;
         }
 }
@@ -387,7 +387,7 @@ static void go_on_behind_pass(struct peg_builder *builder, size_t turn) {
             builder->nodes.items[n].pool != builder->nodes.items[turn].pool)
             continue;
         for (size_t e = 0; e < pass->n_edges; e++)
-            model_builder_edge(&model->nodes[turn], pass->edges[e].to)->when = OUTCOME_NO;
+            model_add_edge(&model->nodes[turn], pass->edges[e].to)->when = OUTCOME_NO;
         return;
     }
 }

@@ -49,8 +49,7 @@ int peg_builder_busiest_pool(const struct thread_pools *pools) {
 }
 
 int peg_builder_new_node(struct peg_builder *builder, const struct step *step, int pool) {
-    int index =
-        model_builder_node(builder->model, pool, step->kind, node_name(builder, step, pool));
+    int index = model_add_node(builder->model, pool, step->kind, node_name(builder, step, pool));
     struct node *node = &builder->model->nodes[index];
     struct step_amount amount = step_amount(step);
     node->object = step_object(step);

@@ -31,8 +31,7 @@ void self_scheduled_work_note(const struct peg_builder *builder, struct peg_edge
 
 static int draft_supply(struct model *model, int pool, int threads, const char *where,
                         double pieces) {
-    int object =
-        model_builder_object(model, OBJECT_TOKENS, memory_format("work taken at %s", where));
+    int object = model_add_object(model, OBJECT_TOKENS, memory_format("work taken at %s", where));
     model->objects[object].amount = model_builder_constant(pieces);
     model->objects[object].refilled_after = model->pools[pool].scales
                                                 ? model_builder_per_thread(0, pool, 1)
@@ -60,16 +59,16 @@ static void share_out(const struct peg_builder *builder, const struct peg_edge *
     pieces = round(pieces);
     const char *where = model->nodes[draft->from].name;
     int object = draft_supply(model, pool, threads, where, pieces);
-    int taker = model_builder_node(model, pool, NODE_ACQUIRE,
-                                   memory_format("%s: takes more", model->pools[pool].name));
+    int taker = model_add_node(model, pool, NODE_ACQUIRE,
+                               memory_format("%s: takes more", model->pools[pool].name));
     struct edge *edge = &model->nodes[draft->from].edges[e];
     struct node *node = &model->nodes[taker];
     node->object = object;
     node->timeout_ns = 0;
-    struct edge *again = model_builder_edge(node, taker);
+    struct edge *again = model_add_edge(node, taker);
     again->when = OUTCOME_YES;
     again->cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = draft->round_total_ns / pieces};
-    model_builder_edge(node, edge->to)->when = OUTCOME_NO;
+    model_add_edge(node, edge->to)->when = OUTCOME_NO;
     keep_rest(edge, edge->cpu_scaling.share);
     edge->to = taker;
 }

@@ -69,7 +69,7 @@ int objects_lock(struct writer *writer, int index) {
             name = memory_format("%s, number %d", class_name, number_of(writer, index));
             free(class_name);
         }
-        result = model_builder_object(writer->model, kind, name);
+        result = model_add_object(writer->model, kind, name);
         writer->model->objects[result].writers_first = writer->writers_first[index];
         writer->model->objects[result].evidence =
             memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
@@ -135,8 +135,8 @@ static struct linear barrier_parties(const struct writer *writer, int index, int
 int objects_barrier(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];
-        int result = model_builder_object(writer->model, OBJECT_BARRIER,
-                                          objects_name(writer, index, "barrier"));
+        int result =
+            model_add_object(writer->model, OBJECT_BARRIER, objects_name(writer, index, "barrier"));
         writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
         writer->model->objects[result].evidence =
             object->parties > 0
@@ -162,8 +162,7 @@ static const char *waiter_of(const struct writer *writer, int index) {
 static int signal_tokens(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     char *what = memory_format("signal to %s", waiter_of(writer, index));
-    int result =
-        model_builder_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, what));
+    int result = model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, what));
     writer->model->objects[result].evidence =
         memory_format("%.0f waits for a signal that another thread sent", object->operations);
     free(what);
@@ -173,8 +172,8 @@ static int signal_tokens(struct writer *writer, int index) {
 /* There while nothing is outstanding: who gives a command takes one away, who has done it brings it
  * back. */
 static int completion_tokens(struct writer *writer, int index) {
-    int result = model_builder_object(writer->model, OBJECT_TOKENS,
-                                      objects_name(writer, index, "completion"));
+    int result =
+        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "completion"));
     writer->model->objects[result].amount = model_builder_constant(1);
     writer->model->objects[result].condition = true;
     return result;
@@ -203,7 +202,7 @@ static int countdown_tokens(struct writer *writer, int index) {
 /* What parked threads wait for. */
 static int parking_tokens(struct writer *writer, int index) {
     int result =
-        model_builder_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "work"));
+        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "work"));
     writer->model->objects[result].evidence =
         memory_strdup("each thread waits on a semaphore of its own, and is woken only when it has "
                       "nothing else to do; which of them is left out");
@@ -213,7 +212,7 @@ static int parking_tokens(struct writer *writer, int index) {
 /* Results that are there. */
 static int future_tokens(struct writer *writer, int index) {
     int result =
-        model_builder_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "results"));
+        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "results"));
     writer->model->objects[result].evidence = memory_strdup(
         "results of other threads, fetched in the order in which they come (std::future)");
     notes_add(writer->model,
@@ -236,8 +235,8 @@ static int limited_pool(const struct thread_pools *pools, const struct sync_obje
 static int permits(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     int pool = limited_pool(writer->in->pools, object);
-    int result = model_builder_object(writer->model, OBJECT_TOKENS,
-                                      objects_name(writer, index, "semaphore"));
+    int result =
+        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
     writer->model->objects[result].amount =
         pool == MODEL_NONE ? model_builder_constant(object->parties > 0 ? object->parties : 0)
                            : model_builder_per_thread(0, pool, 1);
@@ -248,8 +247,8 @@ static int permits(struct writer *writer, int index) {
 }
 
 static int counted_permits(struct writer *writer, int index) {
-    int result = model_builder_object(writer->model, OBJECT_TOKENS,
-                                      objects_name(writer, index, "semaphore"));
+    int result =
+        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
     writer->model->objects[result].evidence =
         memory_strdup("its count is an atomic variable: only waits and wake-ups were recorded, the "
                       "rest follows from what the threads came to next");
@@ -285,8 +284,8 @@ int objects_flag(struct writer *writer, int condition) {
     const struct sync_object *object = &writer->in->sections->objects[condition];
     int root = object->class_id;
     if (writer->object_of[root] == UNDECIDED) {
-        int result = model_builder_object(writer->model, OBJECT_FLAG,
-                                          objects_name(writer, root, "condition"));
+        int result =
+            model_add_object(writer->model, OBJECT_FLAG, objects_name(writer, root, "condition"));
         writer->model->objects[result].condition = object->of_libc;
         writer->model->objects[result].evidence =
             memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
@@ -494,7 +493,7 @@ int objects_guard(struct writer *writer, struct explanation *guard) {
         return guard->object;
     size_t index = explanation_index(writer->in->monitors, guard);
     enum object_kind kind = guard->counter.kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
-    int result = model_builder_object(writer->model, kind, guard_name(writer, guard));
+    int result = model_add_object(writer->model, kind, guard_name(writer, guard));
     struct object *object = &writer->model->objects[result];
     object->evidence = guard_evidence(guard);
     if (guard->counter.kind == GUARD_TOKENS && guard->counter.take == 1 &&
@@ -542,8 +541,8 @@ int objects_disk(struct writer *writer, uint32_t device) {
     int object = map_get(&writer->disk_of, device, MODEL_NONE);
     if (object != MODEL_NONE)
         return object;
-    object = model_builder_object(writer->model, OBJECT_DISK,
-                                  memory_format("disk %u:%u", device >> 20, device & 0xfffff));
+    object = model_add_object(writer->model, OBJECT_DISK,
+                              memory_format("disk %u:%u", device >> 20, device & 0xfffff));
     struct disk_speed speed = disk_service_speed(writer->in->disks, device, writer->streams.alike);
     disk_conditions_widen(&speed, writer->in->disks, device,
                           measured_disks_find(writer->in->measured_disks, device));
@@ -578,9 +577,9 @@ int objects_write_back(struct writer *writer) {
     if (writer->later.object != MODEL_NONE)
         return writer->later.object;
     uint32_t device = writer->in->write_back->device;
-    int object = model_builder_object(
-        writer->model, OBJECT_DISK,
-        memory_format("write-back to disk %u:%u", device >> 20, device & 0xfffff));
+    int object =
+        model_add_object(writer->model, OBJECT_DISK,
+                         memory_format("write-back to disk %u:%u", device >> 20, device & 0xfffff));
     struct object *disk = &writer->model->objects[object];
     double mean_bytes = writer->in->write_back->bytes / (double)writer->in->write_back->n;
     disk->servers = 1;
@@ -609,9 +608,9 @@ int objects_journal(struct writer *writer, uint32_t device) {
         n_commits += commits->items[c].device == device;
         n_calls += commits->items[c].device == device ? commits->items[c].n_calls : 0;
     }
-    object = model_builder_object(
-        writer->model, OBJECT_ORDER,
-        memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
+    object =
+        model_add_object(writer->model, OBJECT_ORDER,
+                         memory_format("journal of disk %u:%u", device >> 20, device & 0xfffff));
     writer->model->objects[object].in_groups = true;
     writer->model->objects[object].by_kernel = true;
     writer->model->objects[object].evidence =
@@ -634,8 +633,7 @@ static struct outside_queue *outside_queue(const struct writer *writer, int inde
 
 static int write_outside_queue(struct writer *writer, int index, struct outside_queue *queue) {
     const char *what = queue->accepts ? "connections from outside" : "requests from outside";
-    int result =
-        model_builder_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, what));
+    int result = model_add_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, what));
     struct object *object = &writer->model->objects[result];
     object->interarrival_ns = queue->interarrival_ns;
     object->arrivals = queue->arrivals;
@@ -661,7 +659,7 @@ int objects_items(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
         const struct polling_queue *queue = &writer->polling.queues[index];
         int result =
-            model_builder_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, "queue"));
+            model_add_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, "queue"));
         struct object *object = &writer->model->objects[result];
         object->bounded = queue->capacity > 0;
         if (object->bounded)
@@ -680,8 +678,8 @@ int objects_items(struct writer *writer, int index) {
 
 int objects_event(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
-        int result = model_builder_object(writer->model, OBJECT_TOKENS,
-                                          objects_name(writer, index, "event"));
+        int result =
+            model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "event"));
         writer->model->objects[result].spins = writer->in->sections->objects[index].spins;
         writer->model->objects[result].evidence =
             memory_strdup("happens once and stays, by the user's or the source's word");
@@ -695,8 +693,8 @@ int objects_share(struct writer *writer, const struct trace_record *record) {
     if (object != MODEL_NONE)
         return object;
     char *place = source_place(writer->in->trace, record->context);
-    object = model_builder_object(writer->model, OBJECT_TOKENS,
-                                  memory_format("work shared by the team, %s", place));
+    object = model_add_object(writer->model, OBJECT_TOKENS,
+                              memory_format("work shared by the team, %s", place));
     free(place);
     writer->model->objects[object].evidence =
         memory_strdup("handed out by libgomp: each region gets as much as on average");

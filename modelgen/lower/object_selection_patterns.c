@@ -59,7 +59,7 @@ int objects_pattern(struct writer *writer, struct explanation *pattern) {
     enum object_kind kind = pattern->pattern.kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
                             : pattern->pattern.kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
                                                                         : OBJECT_ORDER;
-    pattern->object = model_builder_object(
+    pattern->object = model_add_object(
         writer->model, kind,
         objects_name(writer, pattern->mutex, hand_made_kind_name(pattern->pattern.kind)));
     struct object *object = &writer->model->objects[pattern->object];

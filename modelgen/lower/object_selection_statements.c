@@ -90,7 +90,7 @@ int objects_statements(struct writer *writer, struct explanation *statements) {
     const struct facts_monitor *proposal = statements->proposal;
     const struct tally *verdict = &statements->tally;
     char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
-    statements->object = model_builder_object(writer->model, OBJECT_MONITOR, name);
+    statements->object = model_add_object(writer->model, OBJECT_MONITOR, name);
     struct object *object = &writer->model->objects[statements->object];
     object->condition = writer->in->sections->objects[statements->mutex].of_libc;
     object->n_variables = proposal->n_variables;

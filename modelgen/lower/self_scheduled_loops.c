@@ -331,7 +331,7 @@ static struct self_scheduled_loop *add_work(struct writer *writer, int l, int po
         free(name);
         name = of_pool;
     }
-    int object = model_builder_object(writer->model, OBJECT_TOKENS, name);
+    int object = model_add_object(writer->model, OBJECT_TOKENS, name);
     writer->model->objects[object].amount = amount;
     writer->model->objects[object].evidence = evidence;
     struct self_scheduled_loop *work = VECTOR_ADD(&writer->works);

@@ -95,8 +95,8 @@ static double count_rounds(const struct node *decider, int threads) {
 
 /* A node that takes a token for one more round, or tells that there is none. */
 static int draft_taker(struct model *model, int pool, int object) {
-    int taker = model_builder_node(model, pool, NODE_ACQUIRE,
-                                   memory_format("%s: next round", model->pools[pool].name));
+    int taker = model_add_node(model, pool, NODE_ACQUIRE,
+                               memory_format("%s: next round", model->pools[pool].name));
     model->nodes[taker].object = object;
     model->nodes[taker].timeout_ns = 0;
     return taker;
@@ -107,7 +107,7 @@ static void move_edges(struct node *from, enum outcome when, struct node *to) {
     size_t kept = 0;
     for (size_t e = 0; e < from->n_edges; e++)
         if (from->edges[e].when == when)
-            *model_builder_edge(to, from->edges[e].to) = from->edges[e];
+            *model_add_edge(to, from->edges[e].to) = from->edges[e];
         else
             from->edges[kept++] = from->edges[e];
     from->n_edges = kept;
@@ -124,7 +124,7 @@ static int supply_rounds(struct pool_graph *graph, size_t n) {
     int threads = pool->profiled_threads;
     double rounds = known > 0 ? known : count_rounds(decider, threads) + threads;
     int object =
-        model_builder_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
+        model_add_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
     model->objects[object].amount = model_builder_per_thread(rounds, graph->pool, -1);
     model->objects[object].evidence = memory_strdup("rounds of the pool, which its threads share");
     int taker = draft_taker(model, graph->pool, object);
@@ -139,7 +139,7 @@ static int supply_rounds(struct pool_graph *graph, size_t n) {
     free(node->stays.values);
     node->stays = (struct dist){0};
     node->stays_scaling = (struct scaling){.pool = MODEL_NONE};
-    model_builder_edge(node, taker)->when = answer;
+    model_add_edge(node, taker)->when = answer;
     return taker;
 }
 
@@ -167,7 +167,7 @@ static void join_rounds(struct pool_graph *graph, const int *taker_at) {
             int next = draft_taker(model, graph->pool, model->nodes[taker_at[m]].object);
             model_builder_copy_edges(&model->nodes[taker_at[m]], OUTCOME_YES, &model->nodes[next]);
             move_edges(&model->nodes[last], OUTCOME_NO, &model->nodes[next]);
-            model_builder_edge(&model->nodes[last], next)->when = OUTCOME_NO;
+            model_add_edge(&model->nodes[last], next)->when = OUTCOME_NO;
             last = next;
             if (m > n)
                 count_first_rounds_elsewhere(graph, model->nodes[next].object);

@@ -32,44 +32,22 @@ static inline struct model *build_model(int cores) {
 }
 
 static inline int build_object(struct model *model, enum object_kind kind, double amount) {
-    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
-    model->objects[model->n_objects] = (struct object){
-        .name = memory_format("%s-%zu", object_kind_name(kind), model->n_objects),
-        .kind = kind,
-        .amount.base = amount,
-        .servers = 1,
-        .dealt_to = MODEL_NONE,
-        .condition_of = MODEL_NONE,
-        .comes_by = MODEL_NONE,
-        .goes_by = MODEL_NONE,
-    };
-    return (int)model->n_objects++;
+    int object = model_add_object(
+        model, kind, memory_format("%s-%zu", object_kind_name(kind), model->n_objects));
+    model->objects[object].amount.base = amount;
+    return object;
 }
 
 /* A node without edges; `object` may be MODEL_NONE. */
 static inline int build_node(struct model *model, enum node_kind kind, int object) {
-    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
-    model->nodes[model->n_nodes] = (struct node){
-        .name = memory_format("%s-%zu", node_kind_name(kind), model->n_nodes),
-        .kind = kind,
-        .object = object,
-        .mutex = MODEL_NONE,
-        .target_pool = MODEL_NONE,
-        .timeout_ns = -1,
-    };
-    return (int)model->n_nodes++;
+    int node = model_add_node(model, 0, kind,
+                              memory_format("%s-%zu", node_kind_name(kind), model->n_nodes));
+    model->nodes[node].object = object;
+    return node;
 }
 
 static inline struct edge *build_edge(struct model *model, int from, int to) {
-    struct node *node = &model->nodes[from];
-    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-    node->edges[node->n_edges] = (struct edge){
-        .to = to,
-        .probability = 1,
-        .runs_scaling.pool = MODEL_NONE,
-        .cpu_scaling.pool = MODEL_NONE,
-    };
-    return &node->edges[node->n_edges++];
+    return model_add_edge(&model->nodes[from], to);
 }
 
 /* A node that follows `from`, with `cpu` computed on the way. */
@@ -90,18 +68,16 @@ static inline int build_sleep(struct model *model, int from, struct dist cpu, st
 /* A pool with its start node; returns the pool. */
 static inline int build_pool(struct model *model, int threads, bool at_start) {
     int entry = build_node(model, NODE_START, MODEL_NONE);
-    model->pools = memory_resize(model->pools, model->n_pools + 1, sizeof *model->pools);
-    model->pools[model->n_pools] = (struct pool){
-        .name = memory_format("pool-%zu", model->n_pools),
-        .origin = memory_strdup(""),
-        .rule = memory_strdup(""),
-        .threads.base = threads,
-        .profiled_threads = threads,
-        .scales = true,
-        .at_start = at_start,
-        .entry = entry,
-    };
-    return (int)model->n_pools++;
+    int pool = model_add_pool(model, memory_format("pool-%zu", model->n_pools));
+    struct pool *made = &model->pools[pool];
+    made->origin = memory_strdup("");
+    made->rule = memory_strdup("");
+    made->threads.base = threads;
+    made->profiled_threads = threads;
+    made->scales = true;
+    made->at_start = at_start;
+    made->entry = entry;
+    return pool;
 }
 
 /* A loop at `head`: its body, starting at the node returned, is taken `times` times in a row,

@@ -14,100 +14,62 @@
 
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
-#include "formats/dependencies.h"
 #include "tests/unit/scratch_folder.h"
+#include "tests/unit/steps_builder.h"
 
-#define NONE DEPENDENCIES_NONE
+enum { MAIN, WORKER };
+enum { IN_MAIN, IN_WORK };
+enum { LOCK };
 
-enum { MAIN, WORKER, THREADS };
-enum { IN_MAIN, IN_WORK, PLACES };
-enum { LOCK, OBJECTS };
+static const struct steps_names names = {
+    .threads = {"main", "work"},
+    .places = {"main", "work"},
+    .objects = {{.kind = "mutex", .name = "struct jobs.lock"}}};
 
+/* What threads do at the ends of their steps is not known. */
 static struct dependencies *new_run(void) {
-    struct dependencies *all = memory_alloc(1, sizeof *all);
-    *all = (struct dependencies){.cores = 2,
-                                 .has_cores = true,
-                                 .has_wakers = true,
-                                 .n_threads = THREADS,
-                                 .n_places = PLACES,
-                                 .n_objects = OBJECTS};
-    all->threads = memory_alloc(THREADS, sizeof *all->threads);
-    all->places = memory_alloc(PLACES, sizeof *all->places);
-    all->objects = memory_alloc(OBJECTS, sizeof *all->objects);
-    for (int t = 0; t < THREADS; t++)
-        all->threads[t].name = memory_strdup(t == MAIN ? "main" : "work");
-    for (int p = 0; p < PLACES; p++) {
-        all->places[p].n_frames = 1;
-        all->places[p].frames = memory_alloc(1, sizeof *all->places[p].frames);
-        all->places[p].frames[0] = (struct dependency_frame){
-            memory_strdup(p == IN_MAIN ? "main" : "work"), memory_strdup("t.c"), 10 + p};
-    }
-    all->objects[LOCK] = (struct dependency_object){.kind = memory_strdup("mutex"),
-                                                    .name = memory_strdup("struct jobs.lock")};
-    all->steps = memory_alloc(16, sizeof *all->steps);
+    struct dependencies *all = steps_new(&names, 2);
+    all->has_operations = false;
     return all;
-}
-
-static struct dependency_step *add(struct dependencies *all, int thread, int place,
-                                   enum step_kind kind, uint64_t end_ns) {
-    struct dependency_step *step = &all->steps[all->n_steps++];
-    *step = (struct dependency_step){.end_ns = end_ns,
-                                     .kind = kind,
-                                     .thread = (uint32_t)thread,
-                                     .place = (uint32_t)place,
-                                     .object = NONE,
-                                     .cause = NONE,
-                                     .limit = NONE,
-                                     .operand = NONE};
-    return step;
 }
 
 /* MAIN computes 100, then waits for WORKER, which sleeps 700 from the start with the lock and whose
  * release MAIN gets 10 later; MAIN computes 90 more. */
 static struct dependencies *two_threads(void) {
     struct dependencies *all = new_run();
-    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 100);
-    add(all, WORKER, IN_WORK, STEP_SLEEP, 700)->object = LOCK;
-    struct dependency_step *wait = add(all, MAIN, IN_MAIN, STEP_BLOCKED, 710);
+    steps_add(all, MAIN, IN_MAIN, STEP_COMPUTE, 100);
+    steps_add(all, WORKER, IN_WORK, STEP_SLEEP, 700)->object = LOCK;
+    struct dependency_step *wait = steps_add(all, MAIN, IN_MAIN, STEP_BLOCKED, 710);
     wait->cause = 1;
     wait->cause_kind = LINK_LOCK;
     wait->object = LOCK;
-    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 800);
-    all->run_ns = 800;
+    steps_add(all, MAIN, IN_MAIN, STEP_COMPUTE, 800);
     return all;
-}
-
-static void operate(struct dependency_step *step, enum step_operation operation) {
-    step->operation = operation;
-    step->operand = LOCK;
 }
 
 /* MAIN locks for 100 every 100. Twice WORKER comes while it does; waking it takes MAIN 10, and 50
  * more before it locks again. */
 static struct dependencies *some_wakings(void) {
     enum { ROUNDS = 6 };
-    struct dependencies *all = new_run();
+    struct dependencies *all = steps_new(&names, 2);
     uint64_t now_ns = 0;
-    all->has_operations = true;
-    all->steps = memory_resize(all->steps, 8 * ROUNDS, sizeof *all->steps);
     for (int round = 0; round < ROUNDS; round++) {
         bool wakes = round == 2 || round == 4;
-        operate(add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100), OPERATION_LOCK);
+        steps_act(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100, OPERATION_LOCK, LOCK);
         if (wakes)
-            add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 50);
-        operate(add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100), OPERATION_UNLOCK);
+            steps_add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 50);
+        steps_act(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 100, OPERATION_UNLOCK, LOCK);
         if (!wakes)
             continue;
-        add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 10);
-        struct dependency_step *wait = add(all, WORKER, IN_WORK, STEP_BLOCKED, now_ns);
+        steps_add(all, MAIN, IN_MAIN, STEP_COMPUTE, now_ns += 10);
+        struct dependency_step *wait = steps_add(all, WORKER, IN_WORK, STEP_BLOCKED, now_ns);
         wait->cause = (uint32_t)all->n_steps - 2;
         wait->cause_kind = LINK_LOCK;
         wait->object = LOCK;
         wait->in_call = 1;
-        struct dependency_step *locks = add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 1);
-        locks->in_call = 1;
-        operate(locks, OPERATION_LOCK);
-        operate(add(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 2), OPERATION_UNLOCK);
+        steps_act(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 1, OPERATION_LOCK, LOCK)->in_call =
+            1;
+        steps_act(all, WORKER, IN_WORK, STEP_COMPUTE, now_ns + 2, OPERATION_UNLOCK, LOCK);
         now_ns += 50;
     }
     all->run_ns = now_ns;
@@ -270,11 +232,11 @@ static void a_step_that_depends_on_a_later_one_is_refused(void **state) {
 static void indices_are_checked(void **state) {
     (void)state;
     struct dependencies *all = two_threads();
-    all->steps[0].thread = THREADS;
+    all->steps[0].thread = (uint32_t)all->n_threads;
     save(all);
     assert_refused("thread");
     all->steps[0].thread = MAIN;
-    all->steps[0].place = PLACES;
+    all->steps[0].place = (uint32_t)all->n_places;
     save(all);
     assert_refused("place");
     all->steps[0].place = IN_MAIN;
@@ -463,8 +425,8 @@ static void what_takes_next_to_nothing_is_no_candidate(void **state) {
     (void)state;
     struct dependencies *all = new_run();
     struct error error;
-    add(all, MAIN, IN_MAIN, STEP_COMPUTE, 991);
-    add(all, MAIN, IN_WORK, STEP_SLEEP, 1000);
+    steps_add(all, MAIN, IN_MAIN, STEP_COMPUTE, 991);
+    steps_add(all, MAIN, IN_WORK, STEP_SLEEP, 1000);
     struct critical_path *path = critical_path_find(all, &error);
     size_t n;
     struct candidate *candidates = critical_path_candidates(path, all, &n);

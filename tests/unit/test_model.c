@@ -404,6 +404,7 @@ static void test_quantities_without_sense_are_refused(void **state) {
     (void)state;
     REFUSED("machine.cores", model->machine.cores = 0);
     REFUSED("machine.quantum_ns", model->machine.quantum_ns = 0);
+    REFUSED("machine.tick_ns", model->machine.tick_ns = 0.5);
     REFUSED("machine.switch_cpu_ns", model->machine.switch_cpu_ns = -1);
     REFUSED("machine.wake_latency_ns.mean", model->machine.wake_latency_ns.mean = NAN);
     REFUSED("measured_run_ns", model->measured_run_ns = INFINITY);

@@ -872,12 +872,12 @@ static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
 /* ---- a loop with several ends ---- */
 
 static int pool_node(struct model *model, int pool, enum node_kind kind, const char *name) {
-    return model_builder_node(model, pool, kind, memory_strdup(name));
+    return model_add_node(model, pool, kind, memory_strdup(name));
 }
 
 /* An edge that was taken `starts` times, `runs` times in a row each. */
 static void counted_edge(struct model *model, int from, int to, double starts, double runs) {
-    struct edge *edge = model_builder_edge(&model->nodes[from], to);
+    struct edge *edge = model_add_edge(&model->nodes[from], to);
     edge->probability = starts;
     edge->runs = (struct dist){.kind = DIST_CONSTANT, .mean = runs};
 }
@@ -891,7 +891,7 @@ static struct model *pool_of_two(int *begin) {
     model->machine.quantum_ns = ROW_NS;
     model->machine.tick_ns = ROW_NS;
     for (int p = 0; p < 2; p++) {
-        int pool = model_builder_pool(model, memory_strdup(p ? "worker" : "main"));
+        int pool = model_add_pool(model, memory_strdup(p ? "worker" : "main"));
         model->pools[pool].threads = model_builder_constant(p + 1);
         model->pools[pool].profiled_threads = p + 1;
         model->pools[pool].scales = p;
@@ -901,10 +901,10 @@ static struct model *pool_of_two(int *begin) {
     int create = pool_node(model, 0, NODE_CREATE, "main: create");
     int join = pool_node(model, 0, NODE_JOIN, "main: join");
     model->nodes[create].target_pool = model->nodes[join].target_pool = 1;
-    model_builder_edge(&model->nodes[start], create);
-    model_builder_edge(&model->nodes[create], join);
+    model_add_edge(&model->nodes[start], create);
+    model_add_edge(&model->nodes[create], join);
     int end = pool_node(model, 0, NODE_END, "main: end"); /* may move the nodes */
-    model_builder_edge(&model->nodes[join], end);
+    model_add_edge(&model->nodes[join], end);
     *begin = model->pools[1].entry = pool_node(model, 1, NODE_START, "worker: start");
     return model;
 }
@@ -917,11 +917,11 @@ static struct model *two_ended_model(void) {
     int places[] = {pool_node(model, 1, NODE_STEP, "worker: one"),
                     pool_node(model, 1, NODE_STEP, "worker: other")};
     int end = pool_node(model, 1, NODE_END, "worker: end");
-    model_builder_edge(&model->nodes[begin], places[0]);
+    model_add_edge(&model->nodes[begin], places[0]);
     for (int i = 0; i < 2; i++) {
         counted_edge(model, places[i], places[i], 4, 3);
         counted_edge(model, places[i], places[1 - i], 3, 1);
-        model_builder_edge(&model->nodes[places[i]], end)->leaves = true;
+        model_add_edge(&model->nodes[places[i]], end)->leaves = true;
         model->nodes[places[i]].stays = (struct dist){.kind = DIST_CONSTANT, .mean = 5};
         model->nodes[places[i]].cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};
     }
@@ -952,12 +952,12 @@ static struct model *unanswered_model(void) {
     int place = pool_node(model, 1, NODE_PUT, "worker: row");
     int end = pool_node(model, 1, NODE_END, "worker: end");
     struct node *row = &model->nodes[place];
-    row->object = model_builder_object(model, OBJECT_QUEUE, memory_strdup("rows"));
+    row->object = model_add_object(model, OBJECT_QUEUE, memory_strdup("rows"));
     row->stays = (struct dist){.kind = DIST_CONSTANT, .mean = 15};
-    model_builder_edge(&model->nodes[begin], place);
-    model_builder_edge(row, end)->when = OUTCOME_NO;
+    model_add_edge(&model->nodes[begin], place);
+    model_add_edge(row, end)->when = OUTCOME_NO;
     for (int leaves = 0; leaves <= 1; leaves++) {
-        struct edge *edge = model_builder_edge(row, leaves ? end : place);
+        struct edge *edge = model_add_edge(row, leaves ? end : place);
         edge->when = OUTCOME_YES;
         edge->leaves = leaves;
         edge->cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};

@@ -14,64 +14,26 @@
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
 #include "critical-path/replay.h"
-#include "formats/dependencies.h"
+#include "tests/unit/steps_builder.h"
 
-#define NONE DEPENDENCIES_NONE
+enum { MAIN, FIRST, SECOND, THIRD };
+enum { FAST, SLOW };
+enum { LOCK, PERMITS };
 
-enum { MAIN, FIRST, SECOND, THIRD, THREADS };
-enum { FAST, SLOW, PLACES };
-enum { LOCK, PERMITS, OBJECTS };
-
-static struct dependencies *new_run(int cores) {
-    static const char *const names[THREADS] = {"main", "work", "work", "other"};
-    static const char *const places[PLACES] = {"fast", "slow"};
-    struct dependencies *all = memory_alloc(1, sizeof *all);
-    *all = (struct dependencies){.cores = cores,
-                                 .has_cores = true,
-                                 .has_operations = true,
-                                 .n_threads = THREADS,
-                                 .n_places = PLACES,
-                                 .n_objects = OBJECTS};
-    all->threads = memory_alloc(THREADS, sizeof *all->threads);
-    all->places = memory_alloc(PLACES, sizeof *all->places);
-    all->objects = memory_alloc(OBJECTS, sizeof *all->objects);
-    for (int t = 0; t < THREADS; t++)
-        all->threads[t].name = memory_strdup(names[t]);
-    for (int p = 0; p < PLACES; p++) {
-        all->places[p].n_frames = 1;
-        all->places[p].frames = memory_alloc(1, sizeof *all->places[p].frames);
-        all->places[p].frames[0] =
-            (struct dependency_frame){memory_strdup(places[p]), memory_strdup("t.c"), 10 + p};
-    }
-    for (int o = 0; o < OBJECTS; o++)
-        all->objects[o] =
-            (struct dependency_object){.kind = memory_strdup(o == LOCK ? "mutex" : "semaphore"),
-                                       .name = memory_strdup(o == LOCK ? "lock" : "permits")};
-    all->steps = memory_alloc(64, sizeof *all->steps);
-    return all;
-}
+static const struct steps_names names = {
+    .threads = {"main", "work", "work", "other"},
+    .places = {"fast", "slow"},
+    .objects = {{.kind = "mutex", .name = "lock"}, {.kind = "semaphore", .name = "permits"}}};
 
 static struct dependency_step *add(struct dependencies *all, int thread, enum step_kind kind,
                                    uint64_t end_ns) {
-    struct dependency_step *step = &all->steps[all->n_steps++];
-    *step = (struct dependency_step){.end_ns = end_ns,
-                                     .kind = kind,
-                                     .thread = (uint32_t)thread,
-                                     .place = FAST,
-                                     .object = NONE,
-                                     .cause = NONE,
-                                     .limit = NONE,
-                                     .operand = NONE};
-    return step;
+    return steps_add(all, thread, FAST, kind, end_ns);
 }
 
 static struct dependency_step *act(struct dependencies *all, int thread, enum step_kind kind,
                                    uint64_t end_ns, enum step_operation operation,
                                    uint32_t operand) {
-    struct dependency_step *step = add(all, thread, kind, end_ns);
-    step->operation = operation;
-    step->operand = operand;
-    return step;
+    return steps_act(all, thread, FAST, kind, end_ns, operation, operand);
 }
 
 /* MAIN waits for the last step so far of each of the threads FIRST to `last`, and that is the end.
@@ -102,7 +64,7 @@ static double end_of(const struct dependencies *all, enum scale_of of, const cha
 
 /* FIRST comes to the lock at 100, OTHER at 200; each waits 300 for a disk with it. */
 static struct dependencies *two_for_a_lock(void) {
-    struct dependencies *all = new_run(2);
+    struct dependencies *all = steps_new(&names, 2);
     act(all, FIRST, STEP_DEVICE, 100, OPERATION_LOCK, LOCK)->place = SLOW;
     add(all, THIRD, STEP_DEVICE, 200);
     act(all, FIRST, STEP_DEVICE, 400, OPERATION_UNLOCK, LOCK);
@@ -151,7 +113,7 @@ static void the_order_stays_where_conditions_are_waited_for(void **state) {
 /* Two permits, three who take one; nobody waited, as they came one after the other. */
 static void permits_are_counted_also_where_nobody_waited(void **state) {
     (void)state;
-    struct dependencies *all = new_run(4);
+    struct dependencies *all = steps_new(&names, 4);
     act(all, MAIN, STEP_COMPUTE, 0, OPERATION_PERMIT, PERMITS)->amount = 2;
     for (int t = FIRST; t <= THIRD; t++) {
         uint64_t from_ns = 1000 * (uint64_t)t;
@@ -168,7 +130,7 @@ static void permits_are_counted_also_where_nobody_waited(void **state) {
  * Where that one does not, each has two. */
 static void items_go_to_the_worker_that_is_free(void **state) {
     (void)state;
-    struct dependencies *all = new_run(4);
+    struct dependencies *all = steps_new(&names, 4);
     act(all, MAIN, STEP_COMPUTE, 0, OPERATION_PERMIT, PERMITS)->amount = 0;
     for (int i = 0; i < 4; i++)
         act(all, MAIN, STEP_COMPUTE, 0, OPERATION_GIVE, PERMITS);
@@ -187,7 +149,7 @@ static void items_go_to_the_worker_that_is_free(void **state) {
 
 /* Three threads that compute 1000 after they waited for different times. */
 static struct dependencies *three_compute(int cores) {
-    struct dependencies *all = new_run(cores);
+    struct dependencies *all = steps_new(&names, cores);
     for (int t = FIRST; t <= THIRD; t++) {
         add(all, t, STEP_DEVICE, 1000 * (uint64_t)t)->place = SLOW;
         add(all, t, STEP_COMPUTE, 1000 * (uint64_t)t + 1000);
@@ -210,7 +172,7 @@ static void no_more_run_at_once_than_there_are_cores(void **state) {
  * time stays. What others of the program had does not. */
 static void what_other_processes_had_stays(void **state) {
     (void)state;
-    struct dependencies *all = new_run(1);
+    struct dependencies *all = steps_new(&names, 1);
     add(all, FIRST, STEP_COMPUTE, 100);
     add(all, FIRST, STEP_READY, 300);
     add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
@@ -225,7 +187,7 @@ static void what_other_processes_had_stays(void **state) {
 /* They come as often as before while it computes: so with half of that they have half as much. */
 static void what_other_processes_had_goes_with_the_computing(void **state) {
     (void)state;
-    struct dependencies *all = new_run(1);
+    struct dependencies *all = steps_new(&names, 1);
     add(all, FIRST, STEP_COMPUTE, 100)->place = SLOW;
     add(all, FIRST, STEP_READY, 300);
     add(all, FIRST, STEP_COMPUTE, 400)->place = SLOW;
@@ -238,7 +200,7 @@ static void what_other_processes_had_goes_with_the_computing(void **state) {
 /* FIRST takes two permits that the program counts itself, under the lock; there is one, and it
  * waits for a condition until THIRD has given another one at 500, then for a disk. */
 static struct dependencies *one_permit_of_its_own(void) {
-    struct dependencies *all = new_run(2);
+    struct dependencies *all = steps_new(&names, 2);
     free(all->objects[PERMITS].kind);
     all->objects[PERMITS].kind = memory_strdup("permits");
     all->objects[PERMITS].is_pool = true;
@@ -284,7 +246,7 @@ static void with_more_permits_nobody_waits(void **state) {
 /* FIRST holds the lock for ever now, as it waits for what who waits for the lock would do. */
 static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) {
     (void)state;
-    struct dependencies *all = new_run(2);
+    struct dependencies *all = steps_new(&names, 2);
     act(all, THIRD, STEP_DEVICE, 100, OPERATION_LOCK, LOCK)->place = SLOW;
     act(all, THIRD, STEP_COMPUTE, 110, OPERATION_UNLOCK, LOCK);
     act(all, FIRST, STEP_DEVICE, 200, OPERATION_LOCK, LOCK);
@@ -302,7 +264,7 @@ static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) 
 /* Nothing tells whether the first 100 are in slow() or in main(), which calls it. */
 static void what_may_be_a_callers_is_told_apart(void **state) {
     (void)state;
-    struct dependencies *all = new_run(1);
+    struct dependencies *all = steps_new(&names, 1);
     struct dependency_place *slow = &all->places[SLOW];
     struct dependency_frame *frames = memory_alloc(2, sizeof *frames);
     frames[0] = slow->frames[0];

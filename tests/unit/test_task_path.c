@@ -12,60 +12,25 @@
 
 #include "base/memory.h"
 #include "critical-path/critical_path.h"
-#include "formats/dependencies.h"
 #include "tests/unit/scratch_folder.h"
+#include "tests/unit/steps_builder.h"
 #include "tests/unit/trace_builder.h"
-
-#define NONE DEPENDENCIES_NONE
 
 /* ---- graphs ---- */
 
-enum { MAIN, WORKER, THREADS };
-enum { IN_PUT, IN_WORK, PLACES };
-enum { MUTEX, ITEMS, OBJECTS };
+enum { MAIN, WORKER };
+enum { IN_PUT, IN_WORK };
+enum { MUTEX, ITEMS };
 
-static struct dependencies *new_run(void) {
-    static const char *const functions[PLACES] = {"put", "work"};
-    struct dependencies *all = memory_alloc(1, sizeof *all);
-    *all = (struct dependencies){.cores = 2,
-                                 .has_cores = true,
-                                 .has_wakers = true,
-                                 .has_operations = true,
-                                 .n_threads = THREADS,
-                                 .n_places = PLACES,
-                                 .n_objects = OBJECTS};
-    all->threads = memory_alloc(THREADS, sizeof *all->threads);
-    all->places = memory_alloc(PLACES, sizeof *all->places);
-    all->objects = memory_alloc(OBJECTS, sizeof *all->objects);
-    all->steps = memory_alloc(32, sizeof *all->steps);
-    for (int t = 0; t < THREADS; t++)
-        all->threads[t].name = memory_strdup(t == MAIN ? "main" : "worker");
-    for (int p = 0; p < PLACES; p++) {
-        all->places[p].n_frames = 1;
-        all->places[p].frames = memory_alloc(1, sizeof *all->places[p].frames);
-        all->places[p].frames[0] =
-            (struct dependency_frame){memory_strdup(functions[p]), memory_strdup("t.c"), 10 + p};
-    }
-    all->objects[MUTEX] =
-        (struct dependency_object){memory_strdup("mutex"), memory_strdup("lock"), false, 0};
-    all->objects[ITEMS] =
-        (struct dependency_object){memory_strdup("items"), memory_strdup("jobs"), true, 0};
-    return all;
-}
+static const struct steps_names names = {
+    .threads = {"main", "worker"},
+    .places = {"put", "work"},
+    .objects = {{.kind = "mutex", .name = "lock"},
+                {.kind = "items", .name = "jobs", .is_pool = true}}};
 
 static struct dependency_step *add(struct dependencies *all, int thread, enum step_kind kind,
                                    uint64_t end_ns) {
-    struct dependency_step *step = &all->steps[all->n_steps++];
-    *step = (struct dependency_step){.end_ns = end_ns,
-                                     .kind = kind,
-                                     .thread = (uint32_t)thread,
-                                     .place = thread == MAIN ? IN_PUT : IN_WORK,
-                                     .object = NONE,
-                                     .cause = NONE,
-                                     .limit = NONE,
-                                     .operand = NONE};
-    all->run_ns = end_ns > all->run_ns ? end_ns : all->run_ns;
-    return step;
+    return steps_add(all, thread, thread == MAIN ? IN_PUT : IN_WORK, kind, end_ns);
 }
 
 static uint32_t operate(struct dependencies *all, int thread, enum step_operation operation,
@@ -87,7 +52,7 @@ static void take(struct dependencies *all, uint32_t put, uint64_t now_ns) {
 /* MAIN puts jobs at 100, 200, 300. WORKER takes the first one at 100, which takes it until 400; the
  * second one until 450 and the third one until 550; then it comes once more, in vain. */
 static struct dependencies *three_jobs(void) {
-    struct dependencies *all = new_run();
+    struct dependencies *all = steps_new(&names, 2);
     uint32_t puts[3];
     for (uint32_t j = 0; j < 3; j++)
         puts[j] = operate(all, MAIN, OPERATION_GIVE, ITEMS, 100 * (j + 1));
@@ -190,7 +155,7 @@ static void a_task_may_begin_and_be_taken_within_a_step(void **state) {
 
 static void without_tasks_that_is_said(void **state) {
     (void)state;
-    struct dependencies *all = new_run();
+    struct dependencies *all = steps_new(&names, 2);
     struct error error;
     add(all, MAIN, STEP_COMPUTE, 100);
     assert_null(critical_path_of_tasks(all, 0.99, &error));

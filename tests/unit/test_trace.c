@@ -340,6 +340,24 @@ static void a_waker_must_be_a_thread(void **state) {
     trace_free(trace);
 }
 
+static void what_was_measured_is_not_below_zero(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct trace *trace = make_trace(1);
+    assert_true(trace->meta.n_untraced > 0);
+    double *const measured[] = {
+        &trace->meta.tick_ns, &trace->meta.sleep_cpu_ns, &trace->meta.pace.piece_ns[PACE_MEMORY],
+        &trace->meta.untraced[0].piece_ns[PACE_COMPUTING], &trace->meta.elsewhere.quota_cores};
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        double before = *measured[i];
+        *measured[i] = -1;
+        assert_int_equal(trace_save(trace, path, 0, &error), 0);
+        assert_refused("header");
+        *measured[i] = before;
+    }
+    trace_free(trace);
+}
+
 static void newer_version_is_refused_by_number(void **state) {
     (void)state;
     trace_free(save_and_load(1));
@@ -457,6 +475,7 @@ int main(void) {
         cmocka_unit_test(no_flipped_bit_changes_what_is_loaded),
         cmocka_unit_test(an_older_version_is_read),
         cmocka_unit_test(a_waker_must_be_a_thread),
+        cmocka_unit_test(what_was_measured_is_not_below_zero),
         cmocka_unit_test(newer_version_is_refused_by_number),
         cmocka_unit_test(other_files_are_no_traces),
         cmocka_unit_test(failed_save_leaves_the_old_trace),
