@@ -527,16 +527,19 @@ struct model {
     double one_core_cpu_ns;  /* the same of the runs with one core only; 0: unknown */
     double foreign_share;    /* of the machine's CPU time during the traced run: other processes had
                               * it; 0: next to nothing */
-    double throttled_share;  /* of the traced run's time, for which a quota stopped it, on all cores
-                              * together; 0: not at all */
-    double one_core_cpu;  /* CPU demands where one core is busy, over those here, which hold where
-                           * machine.busy_cores are; 0: no difference, or not known */
-    double stopped_share; /* of the time in which its threads computed or were stopped outside of
-                           * every recorded call, other than for a disk: they were stopped; 0: it
-                           * does not matter, or is not known */
-    char *unpredicted;    /* why no configuration but the recorded one has figures; NULL: they do */
-    char *standstill;     /* why not even the recorded run can be simulated; NULL: it can */
-    char *asks_cores;     /* why the program does other work with other cores; NULL: not known */
+    double slowed_share; /* of their time, that the cores lost to others of their host, or to heat,
+                          * in the recorded runs: at their fastest meanwhile they took so much
+                          * less. 0: next to nothing, or not known */
+    double throttled_share; /* of the traced run's time, for which a quota stopped it, on all cores
+                             * together; 0: not at all */
+    double one_core_cpu;    /* CPU demands where one core is busy, over those here, which hold where
+                             * machine.busy_cores are; 0: no difference, or not known */
+    double stopped_share;   /* of the time in which its threads computed or were stopped outside of
+                             * every recorded call, other than for a disk: they were stopped; 0: it
+                             * does not matter, or is not known */
+    char *unpredicted; /* why no configuration but the recorded one has figures; NULL: they do */
+    char *standstill;  /* why not even the recorded run can be simulated; NULL: it can */
+    char *asks_cores;  /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;
     struct page_cache page_cache;

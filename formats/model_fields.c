@@ -353,6 +353,7 @@ static const struct field model_fields[] = {
     NUMBER(model, plain_cpu_spread, 0),
     NUMBER(model, one_core_cpu_ns, 0),
     NUMBER(model, foreign_share, 0),
+    NUMBER(model, slowed_share, 0),
     NUMBER(model, throttled_share, 0),
     NUMBER(model, one_core_cpu, 0),
     NUMBER(model, stopped_share, 0),

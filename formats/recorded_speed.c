@@ -35,6 +35,12 @@ struct pace_reading recorded_pace(const struct trace_meta *meta) {
     return pace;
 }
 
+double recorded_slowed_share(const struct trace_meta *meta) {
+    struct pace_reading pace = recorded_pace(meta);
+    double fastest_ns = pace.fastest_ns[PACE_COMPUTING], piece_ns = pace.piece_ns[PACE_COMPUTING];
+    return fastest_ns > 0 && piece_ns > PACE_DISTURBED * fastest_ns ? 1 - fastest_ns / piece_ns : 0;
+}
+
 /* Of the CPU time: what probes take beyond that is not known well enough to take it off. */
 #define MOST_PROBED 0.03
 

@@ -15,6 +15,10 @@
 /* The median of all runs; 0: not known. */
 struct pace_reading recorded_pace(const struct trace_meta *meta);
 
+/* Of their time, what the cores would have saved at their fastest, which the same look has seen.
+ * 0: next to nothing, or not known. */
+double recorded_slowed_share(const struct trace_meta *meta);
+
 /* That median, and how much CPU time in the recorded runs minds it. */
 struct usual_speed {
     bool known;

@@ -301,6 +301,7 @@ static void describe_probes(struct model *model, const struct trace *trace) {
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct cache_reload_costs *reload_costs,
                       const struct modelgen_measured *measured) {
+    model->slowed_share = recorded_slowed_share(&trace->meta);
     if (has_spinning(model))
         return;
     struct cold_starts cold_starts = {0};

@@ -422,11 +422,19 @@ static void print_uncertainty(const struct model *model, const struct prediction
     log_debug(
         "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
         "runs %.1f %%, rules %.1f %%, not modelled %.1f %%, other threads %.1f %%, other cores "
-        "%.1f %%, sharing %.1f %%, locks between cores %.1f %%; the simulation's own is ±%.2g %%",
+        "%.1f %%, sharing %.1f %%, locks between cores %.1f %%, slowed cores %.1f %%; the "
+        "simulation's own is ±%.2g %%",
         prediction->threads->label, prediction->cores, 100 * uncertainty_share(&parts),
         100 * parts.self_check, 100 * parts.spread, 100 * parts.rules, 100 * parts.not_modelled,
         100 * parts.threads, 100 * parts.cores, 100 * parts.sharing, 100 * parts.moved_locks,
-        100 * run_ns->half_width / run_ns->mean);
+        100 * parts.pace, 100 * run_ns->half_width / run_ns->mean);
+}
+
+static void print_pace(const struct model *model) {
+    if (model->slowed_share > 0)
+        log_note("the cores were slowed by %.0f %% when this was recorded, which times and their "
+                 "intervals have in them: record again with --steady for narrower ones",
+                 100 * (1 / (1 - model->slowed_share) - 1));
 }
 
 /* A model that misses its own recorded run is no better elsewhere. */
@@ -461,6 +469,7 @@ static void warn_of_more_cores(const struct model *model, const struct sweep *sw
 
 static void print_reservations(const struct model *model, const struct sweep *sweep) {
     print_misses(model);
+    print_pace(model);
     warn_of_more_cores(model, sweep);
     for (size_t i = 0; i < model->n_pools; i++)
         print_rule(&model->pools[i]);

@@ -135,7 +135,8 @@ static void add_row(struct table *table, const struct model *model, const struct
         table, result->throughput_hz,
         uncertainty_widen(result->throughput_hz, load_share_of_throughput(row, share)), UNIT_RATE);
     add_responses(table, row, share);
-    double share_of_cpu = uncertainty_share_of_cpu(&parts);
+    /* at a given rate slower cores are busier */
+    double share_of_cpu = hypot(uncertainty_share_of_cpu(&parts), parts.pace);
     table_add_prediction(table, result->cpu_utilisation,
                          uncertainty_widen_utilisation(result->cpu_utilisation, share_of_cpu),
                          UNIT_SHARE);

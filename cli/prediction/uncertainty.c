@@ -119,6 +119,11 @@ static double moved_locks(const struct model *model, int cores) {
     return cores > 1 ? judgement.moved_lock_s * model->machine.shared_locks_hz : 0;
 }
 
+/* Of what is computed. Not scaled: it is as much as was seen. */
+static double doubt_of_pace(const struct model *model, double busy_cores) {
+    return model->slowed_share * fmin(busy_cores, 1);
+}
+
 bool uncertainty_knows_spread(const struct model *model) {
     return model->cpu_spread > 0 && model->plain_cpu_spread > 0;
 }
@@ -166,12 +171,14 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
         .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
                          doubt_of_one_core(model, busy_cores)),
         .moved_locks = moved_locks(model, cores),
+        .pace = doubt_of_pace(model, busy_cores),
     };
 }
 
 double uncertainty_share_of_cpu(const struct uncertainty *uncertainty) {
     struct uncertainty of_cpu = *uncertainty;
     of_cpu.spread = uncertainty->cpu_spread;
+    of_cpu.pace = 0;
     return uncertainty_share(&of_cpu);
 }
 
@@ -182,13 +189,15 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
-    return hypot(judgement.scale * sqrt(squares), uncertainty->moved_locks);
+    double unscaled = hypot(uncertainty->moved_locks, uncertainty->pace);
+    return hypot(judgement.scale * sqrt(squares), unscaled);
 }
 
 char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
     struct uncertainty sure = *uncertainty;
     sure.self_check = fmax(uncertainty->self_check, miss_beyond_chance(model));
     sure.self_check = fmax(sure.self_check - unknown_share(model), 0);
+    sure.pace = 0;
     if (uncertainty_share(&sure) < judgement.widest)
         return NULL;
     if (uncertainty->moved_locks >= judgement.widest)
@@ -238,11 +247,11 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
                      uncertainty->machine, "self_check", uncertainty->self_check, "spread",
                      uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "sharing",
-                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "scale",
-                     judgement.scale);
+                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "pace",
+                     uncertainty->pace, "scale", judgement.scale);
 }

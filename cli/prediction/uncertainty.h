@@ -2,9 +2,9 @@
  * simulation's own noise is the least of it and kept apart.
  *
  * The half-width is a share of the predicted time, SCALE * sqrt(sum of the squares of the parts
- * below), but for `moved_locks`, which is not scaled. Their weights say how much each is worth,
- * SCALE makes the real running time lie inside in 90 of 100 configurations: it is found by
- * bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with the
+ * below), but for `moved_locks` and `pace`, which are not scaled. Their weights say how much each
+ * is worth, SCALE makes the real running time lie inside in 90 of 100 configurations: it is found
+ * by bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with the
  * weights, nowhere else. See "Intervals" in docs/accuracy.md. */
 #ifndef PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 #define PERSIK_CLI_PREDICTION_UNCERTAINTY_H
@@ -28,6 +28,7 @@ struct uncertainty {
     double cores;        /* ... and of cores */
     double sharing;      /* what several cores cost each other, as far as one alone does not tell */
     double moved_locks; /* locks that move between cores, of which the recorded run shows nothing */
+    double pace; /* cores that others slowed when it was recorded, and need not slow any more */
 };
 
 /* Was the program run without probes more than once? Else what runs differ by is not known, and
@@ -43,7 +44,7 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
 /* The half-width, in parts of a predicted time or rate ... */
 double uncertainty_share(const struct uncertainty *uncertainty);
 
-/* ... and of predicted CPU time. */
+/* ... and of predicted CPU time over the running time, which do not mind how fast the cores are. */
 double uncertainty_share_of_cpu(const struct uncertainty *uncertainty);
 
 /* NULL where a figure with that half-width says something; else, allocated, why it does not. Only

@@ -238,12 +238,11 @@ static void describe_perturbation(const struct trace_meta *meta) {
         return;
     log_note("perturbation: %+.1f %% over %.3f s without probes", 100 * recorded_perturbation(meta),
              recorded_untraced_ns(meta) / 1e9);
-    struct pace_reading pace = recorded_pace(meta);
-    double slowdown = pace.piece_ns[PACE_COMPUTING] / pace.fastest_ns[PACE_COMPUTING]; /* or NaN */
-    if (slowdown > PACE_DISTURBED)
+    double slowed = recorded_slowed_share(meta);
+    if (slowed > 0)
         log_note("the cores were slowed by %.0f %%, by other guests of this machine's host or by "
                  "heat: so is what will be predicted",
-                 100 * (slowdown - 1));
+                 100 * (1 / (1 - slowed) - 1));
 }
 
 /* A recording with holes in it must not take the place of a good one. */

@@ -102,12 +102,14 @@ static void runs_of_a_recording_are_compared_at_the_usual_speed(void **state) {
                               .untraced = plain};
     struct pace_reading pace = recorded_pace(&meta);
     assert_true(pace.piece_ns[PACE_COMPUTING] == 1.2 && pace.fastest_ns[PACE_MEMORY] == 1.9);
+    assert_true(fabs(recorded_slowed_share(&meta) - 0.25) < 1e-9);
     assert_true(fabs(recorded_untraced_ns(&meta) - 120 * MS) < 1);
     assert_true(fabs(recorded_perturbation(&meta)) < 1e-9);
     struct usual_speed usual = recorded_cpu_speed(&meta);
     assert_true(fabs(recorded_at_usual_speed(&usual, 300 * MS, meta.pace.piece_ns) - 240 * MS) < 1);
     plain[1].piece_ns[PACE_COMPUTING] = 0; /* of one it is not known */
     assert_true(recorded_pace(&meta).piece_ns[PACE_COMPUTING] == 0);
+    assert_true(recorded_slowed_share(&meta) == 0);
     assert_true(recorded_untraced_ns(&meta) == 110 * MS);
     usual = recorded_cpu_speed(&meta);
     assert_true(recorded_at_usual_speed(&usual, 300 * MS, meta.pace.piece_ns) == 300 * MS);

@@ -173,6 +173,24 @@ static void runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute(voi
     assert_true(uncertainty_share_of_cpu(&sleeps) == uncertainty_share_of_cpu(&computes));
 }
 
+/* Nobody knows whether they will be slowed again: as much as they were, where the program computes,
+ * and neither how busy the cores are nor whether there is a figure depends on it. */
+static void slowed_cores_may_be_faster_next_time(void **state) {
+    (void)state;
+    struct model model = good_model();
+    threads = 4;
+    struct uncertainty before = uncertainty_find(&model, &threads, 2, 2);
+    model.slowed_share = 0.3;
+    struct uncertainty computes = uncertainty_find(&model, &threads, 2, 2);
+    struct uncertainty sleeps = uncertainty_find(&model, &threads, 2, 0.1);
+    assert_true(computes.pace == 0.3 && fabs(sleeps.pace - 0.03) < 1e-9);
+    assert_true(uncertainty_share(&computes) > 0.3 && uncertainty_share(&computes) < 0.35);
+    assert_true(uncertainty_share_of_cpu(&computes) == uncertainty_share_of_cpu(&before));
+    model.slowed_share = 0.99;
+    computes = uncertainty_find(&model, &threads, 2, 2);
+    assert_null(uncertainty_refuse(&model, &computes));
+}
+
 static void unsure_rules_count_only_for_other_numbers_of_threads(void **state) {
     (void)state;
     struct model model = good_model();
@@ -274,6 +292,7 @@ int main(void) {
         cmocka_unit_test(runs_that_differ_widen_it),
         cmocka_unit_test(too_few_runs_widen_it),
         cmocka_unit_test(runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute),
+        cmocka_unit_test(slowed_cores_may_be_faster_next_time),
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),
         cmocka_unit_test(it_grows_with_the_distance_from_what_was_recorded),
