@@ -269,11 +269,26 @@ static void find_like(struct group *group) {
                 group->like = group->trace->threads[t].records[r];
 }
 
+/* Do those who bring work wake workers that are parked? What comes while a worker still computes
+ * waits for it alone: then it matters which of them is meant. */
+static bool wake_the_parked(const struct group *group) {
+    size_t n = 0, early = 0;
+    for (size_t w = 0; w < group->wakes.count; w++) {
+        const struct call *wake = &group->wakes.items[w];
+        bool was_parked = wake->waiting_ns > 0 && wake->waiting_ns <= wake->time_ns;
+        n += group->brings[wake->thread];
+        early += group->brings[wake->thread] && !was_parked;
+    }
+    return (double)early <= evidence.unlike_rounds * (double)n;
+}
+
 /* Does that explain when workers were woken? Gives the calls after which work was kept. */
 static bool is_explained(struct group *group, size_t dispatcher, struct calls *kept) {
     suppose(group, dispatcher);
     size_t n = group->dispatched.count;
     kept->count = 0;
+    if (!wake_the_parked(group))
+        return false;
     for (size_t callers = 1; callers <= MOST_CALLERS && n > 0 && kept->count == 0; callers++) {
         free(kept->items);
         *kept = find_kept_by_callers(group, callers);
