@@ -98,6 +98,7 @@ static void what_comes_before_a_worker_waits_is_for_it_alone(void **state) {
             call(trace, MAIN, "sem_post", t + 10 * (uint64_t)w, t + 10 * (uint64_t)w,
                  OWN + (uint64_t)w, 20);
             call(trace, w, "sem_wait", t + 500, t + 501, OWN + (uint64_t)w, 40);
+            builder_slice(trace, w, t, t + 500);
         }
     }
     builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
