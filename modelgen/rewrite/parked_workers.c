@@ -269,11 +269,43 @@ static void find_like(struct group *group) {
                 group->like = group->trace->threads[t].records[r];
 }
 
+/* How long the thread was on a core between these moments. */
+static double on_core_ns(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
+    double sum_ns = 0;
+    for (size_t s = trace_slice_after(thread, from_ns);
+         s < thread->n_slices && thread->slices[s].on_ns < to_ns; s++) {
+        uint64_t on_ns = thread->slices[s].on_ns, off_ns = thread->slices[s].off_ns;
+        sum_ns +=
+            (double)(off_ns < to_ns ? off_ns : to_ns) - (double)(on_ns > from_ns ? on_ns : from_ns);
+    }
+    return sum_ns;
+}
+
+/* Do those who bring work wake workers that are parked, or about to be? What comes while a worker
+ * still computes waits for it alone: then it matters which of them is meant. */
+static bool wake_the_parked(const struct group *group) {
+    double computed_ns = 0, lives_ns = 0;
+    for (size_t t = 0; t < group->trace->n_threads; t++)
+        if (group->is_worker[t])
+            lives_ns +=
+                (double)(group->trace->threads[t].end_ns - group->trace->threads[t].start_ns);
+    for (size_t w = 0; w < group->wakes.count; w++) {
+        const struct call *wake = &group->wakes.items[w];
+        size_t worker = group->semaphores->items[wake->semaphore].waiter;
+        if (group->brings[wake->thread] && wake->waiting_ns > wake->time_ns)
+            computed_ns +=
+                on_core_ns(&group->trace->threads[worker], wake->time_ns, wake->waiting_ns);
+    }
+    return computed_ns < evidence.matters * lives_ns;
+}
+
 /* Does that explain when workers were woken? Gives the calls after which work was kept. */
 static bool is_explained(struct group *group, size_t dispatcher, struct calls *kept) {
     suppose(group, dispatcher);
     size_t n = group->dispatched.count;
     kept->count = 0;
+    if (!wake_the_parked(group))
+        return false;
     for (size_t callers = 1; callers <= MOST_CALLERS && n > 0 && kept->count == 0; callers++) {
         free(kept->items);
         *kept = find_kept_by_callers(group, callers);

@@ -24,22 +24,27 @@ static bool is_watching(const struct trace_record *record) {
     }
 }
 
-/* The last sleep of a thread that does so most of its life, in one place, and works for nobody;
- * NULL: it does not. */
-static const struct trace_record *last_sleep_of(const struct trace_thread *thread) {
-    const struct trace_record *last = NULL;
+/* The last two sleeps of a thread; `last` NULL: it does not sleep most of its life, in one place,
+ * or works for somebody. */
+struct sleeps {
+    const struct trace_record *last, *before;
+};
+
+static struct sleeps sleeps_of(const struct trace_thread *thread) {
+    struct sleeps sleeps = {NULL, NULL};
     double asleep_ns = 0, n = 0;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         if (!is_watching(at.event))
-            return NULL;
+            return (struct sleeps){NULL, NULL};
         if (trace_op(at.event) != OP_SLEEP)
             continue;
-        n = last && at.event->context == last->context ? n + 1 : 1;
-        last = at.event;
+        n = sleeps.last && at.event->context == sleeps.last->context ? n + 1 : 1;
+        sleeps = (struct sleeps){at.event, sleeps.last};
         asleep_ns += (double)at.event->duration_ns;
     }
     double life_ns = (double)(thread->end_ns - thread->start_ns);
-    return n >= evidence.times_alike && asleep_ns >= evidence.majority * life_ns ? last : NULL;
+    bool mostly = n >= evidence.times_alike && asleep_ns >= evidence.majority * life_ns;
+    return mostly ? sleeps : (struct sleeps){NULL, NULL};
 }
 
 /* Is it the only thread that does that? Several alike share out work, and end at the same time. */
@@ -51,10 +56,12 @@ static bool is_alone(const struct trace *trace, size_t thread) {
     return is->creator >= 0;
 }
 
-/* Did it stop when it looked for the first time after somebody began to wait for its end? */
-static bool is_told(const struct trace_record *join, const struct trace_record *last_sleep) {
-    return join->start_ns > last_sleep->start_ns && join->start_ns < trace_end_ns(last_sleep) &&
-           trace_end_ns(join) >= trace_end_ns(last_sleep);
+/* Did it stop when it looked for the first time after somebody began to wait for its end? That may
+ * have been in the midst of a look, behind which it slept once more. */
+static bool is_told(const struct trace_record *join, const struct trace_thread *watcher,
+                    const struct sleeps *sleeps) {
+    return join->start_ns > trace_end_ns(sleeps->before) && join->start_ns < watcher->end_ns &&
+           trace_end_ns(join) >= trace_end_ns(sleeps->last);
 }
 
 /* As long as it was, which is the rest of the other one's last sleep, and its last look. */
@@ -68,16 +75,15 @@ static void show_as_sleep(struct event_log *log, size_t thread, size_t number,
     *join = sleep;
 }
 
-static size_t show_joins_of(struct event_log *log, size_t watcher,
-                            const struct trace_record *last_sleep) {
+static size_t show_joins_of(struct event_log *log, size_t watcher, const struct sleeps *sleeps) {
     size_t found = 0;
     for (size_t t = 0; t < log->trace.n_threads; t++) {
         const struct trace_thread *thread = &log->trace.threads[t];
         for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
             if (trace_op(at.event) == OP_JOIN &&
                 trace_thread_by_index(&log->trace, thread->pid, at.event->value) == watcher &&
-                is_told(at.event, last_sleep)) {
-                show_as_sleep(log, t, at.number, last_sleep);
+                is_told(at.event, &log->trace.threads[watcher], sleeps)) {
+                show_as_sleep(log, t, at.number, sleeps->last);
                 found++;
             }
     }
@@ -87,11 +93,9 @@ static size_t show_joins_of(struct event_log *log, size_t watcher,
 size_t sleeping_watchers_as_unjoined(struct event_log *log) {
     size_t found = 0;
     for (size_t t = 0; t < log->trace.n_threads; t++) {
-        const struct trace_record *last = last_sleep_of(&log->trace.threads[t]);
-        if (last && is_alone(&log->trace, t)) {
-            const struct trace_record last_sleep = *last; /* the log may move it */
-            found += show_joins_of(log, t, &last_sleep);
-        }
+        struct sleeps sleeps = sleeps_of(&log->trace.threads[t]);
+        if (sleeps.last && is_alone(&log->trace, t))
+            found += show_joins_of(log, t, &sleeps);
     }
     return found;
 }

@@ -84,6 +84,35 @@ static void assert_all_is_brought_by_main(enum waker waker) {
     trace_free(trace);
 }
 
+/* Main fills a slot for each of two workers, of which it is told that it is empty: also while the
+ * worker still computes. */
+static void what_comes_before_a_worker_waits_is_for_it_alone(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t t = (uint64_t)(round + 1) * ROUND_NS;
+        for (int w = FIRST; w <= SECOND; w++) {
+            call(trace, MAIN, "sem_post", t + 10 * (uint64_t)w, t + 10 * (uint64_t)w,
+                 OWN + (uint64_t)w, 20);
+            call(trace, w, "sem_wait", t + 500, t + 501, OWN + (uint64_t)w, 40);
+            builder_slice(trace, w, t, t + 500);
+        }
+    }
+    builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
+    struct event_log log = event_log_of(trace);
+    parked_workers_as_one(&log);
+    for (int thread = MAIN; thread <= SECOND; thread++)
+        for (size_t r = 0; r < log.trace.threads[thread].n_records; r++)
+            assert_true(
+                object_origins_get(&log.origins, log.trace.threads[thread].records[r].object) !=
+                ORIGIN_PARKING);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void work_that_a_worker_finds_was_brought_by_who_kept_it(void **state) {
     (void)state;
     assert_all_is_brought_by_main(BY_ITSELF);
@@ -151,6 +180,7 @@ static void a_worker_that_is_woken_twice_is_not_parked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_before_a_worker_waits_is_for_it_alone),
         cmocka_unit_test(work_that_a_worker_finds_was_brought_by_who_kept_it),
         cmocka_unit_test(work_that_a_dispatcher_hands_on_was_brought_by_who_kept_it),
         cmocka_unit_test(work_that_is_always_kept_is_brought_all_the_same),

@@ -50,6 +50,16 @@ static void who_tells_it_to_stop_waits_for_the_rest_of_a_sleep(void **state) {
     trace_free(trace);
 }
 
+/* It goes to sleep once more. */
+static void it_may_be_told_while_it_looks(void **state) {
+    (void)state;
+    struct trace *trace = watched(SLEEPS, SLEPT_NS - SLEEP_NS - 5);
+    struct event_log log = event_log_of(trace);
+    assert_int_equal(sleeping_watchers_as_unjoined(&log), 1);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void assert_stays(struct trace *trace) {
     struct event_log log = event_log_of(trace);
     assert_int_equal(sleeping_watchers_as_unjoined(&log), 0);
@@ -100,6 +110,7 @@ static void who_mostly_computes_is_waited_for(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_tells_it_to_stop_waits_for_the_rest_of_a_sleep),
+        cmocka_unit_test(it_may_be_told_while_it_looks),
         cmocka_unit_test(a_thread_that_goes_on_sleeping_is_waited_for),
         cmocka_unit_test(a_thread_that_had_ended_was_not_told),
         cmocka_unit_test(few_sleeps_are_chance),
