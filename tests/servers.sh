@@ -125,10 +125,6 @@ a_load_that_computes() {
     record trace --load "$load; (ulimit -t 1; while :; do :; done) 2>/dev/null; true" "$here/serve_epoll" "$port" &&
         [ $status -eq 0 ] && said '% of the CPU time: the load had it'
 }
-# A client that waits for each answer, as this one does, sleeps meanwhile. Only root sees who woke it.
-clients_that_are_woken() {
-    record trace --load "$load" "$here/serve_epoll" "$port" && [ $status -eq 0 ] && { [ "$(id -u)" -ne 0 ] || said 'requests of clients that are awake: the program woke'; }
-}
 what_the_load_prints_is_apart() {
     record trace -q --load "echo said-by-load; $load" "$here/serve_epoll" "$port" && [ $status -eq 0 ] && said said-by-load &&
         [ "$(cat out)" = ended ]
@@ -145,7 +141,6 @@ check "env becomes the server that is recorded" through_env
 check "so does a start script that ends in exec" through_a_script
 check "a server below its start script needs --follow" a_child_needs_follow
 check "what the load has of the cores is said, as its own" a_load_that_computes
-check "so is that replies wake it" clients_that_are_woken
 check "children that serve, too, are said or followed" children_that_serve_are_said
 check "--ready says when the load may begin" told_when_ready
 check "what the load prints goes to standard error" what_the_load_prints_is_apart

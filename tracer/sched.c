@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -35,7 +34,6 @@ static void add_task(struct sched *sched, const struct perf_event_header *record
     if (kind == SCHED_BORN && added) {
         added->pid = body.pid;
         added->creator = body.ptid;
-        added->is_ours = body.ppid == (uint32_t)getpid();
     }
 }
 
@@ -74,14 +72,6 @@ static void settle_birth(struct sched *sched, const struct unsettled_event *born
         map_put(&sched->processes, born->event.tid, (int)born->pid);
     if (is_ours || map_get(&sched->threads, born->event.tid, 0))
         map_put(&sched->threads, born->event.tid, is_ours);
-    bool is_client = !is_ours && (born->is_ours || map_get(&sched->clients, born->creator, 0));
-    if (is_client || map_get(&sched->clients, born->event.tid, 0))
-        map_put(&sched->clients, born->event.tid, is_client);
-}
-
-static bool wakes_a_client(const struct sched *sched, const struct sched_event *event) {
-    return event->kind == SCHED_WAKING && map_get(&sched->threads, event->waker, 0) &&
-           map_get(&sched->clients, event->tid, 0);
 }
 
 static void settle_event(struct sched *sched, struct sched_event event) {
@@ -109,8 +99,6 @@ void sched_settle(struct sched *sched, uint64_t complete_ns) {
             items[kept++] = items[i];
         else if (map_get(&sched->threads, items[i].event.tid, 0))
             settle_event(sched, items[i].event);
-        else
-            sched->clients_woken += wakes_a_client(sched, &items[i].event);
     }
     sched->unsettled.count = kept;
 }
@@ -180,6 +168,5 @@ void sched_free(struct sched *sched) {
     free(sched->unsettled.items);
     map_free(&sched->threads);
     map_free(&sched->processes);
-    map_free(&sched->clients);
     *sched = (struct sched){0};
 }

@@ -18,7 +18,6 @@
 struct unsettled_event {
     struct sched_event event;
     uint32_t pid, creator; /* of a birth: the process, and the thread that made it */
-    bool is_ours;          /* of a birth: persik's own child, such as a load */
 };
 
 struct sched {
@@ -30,10 +29,8 @@ struct sched {
         size_t count, capacity;
         struct unsettled_event *items;
     } unsettled;
-    struct map threads;     /* tid -> 1: the program's, as far as settled or born since */
-    struct map processes;   /* tid -> pid of those that it created */
-    struct map clients;     /* tid -> 1: of what persik started besides, such as a load */
-    uint64_t clients_woken; /* how often the program's threads woke one of these, settled */
+    struct map threads;   /* tid -> 1: the program's, as far as settled or born since */
+    struct map processes; /* tid -> pid of those that it created */
     uint64_t lost;
     bool has_switches, has_wakes;
     struct tracepoint_field woken; /* the woken thread in sched_waking's data */

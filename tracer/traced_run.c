@@ -25,11 +25,7 @@ static void drain_ftrace(void *context, uint64_t complete_ns) {
 /* From these shares of the machine's time on it is worth a line. */
 #define STOLEN_NOTE  0.02
 #define FOREIGN_NOTE 0.05
-/* What waking a client costs, with what it displaces, is 20 us and more where the core that it
- * slept on has to be interrupted (docs/accuracy.md): with less CPU time than this between two, that
- * is some 5 % of it. */
-#define CLIENT_NOTE_NS 400000.0
-#define TICKS          2 /* that a core's count may be off: one at each end of the run */
+#define TICKS        2 /* that a core's count may be off: one at each end of the run */
 
 /* What is sure of a difference of the machine's counts, in parts of `machine_ns`: the kernel counts
  * ticks, and much may happen between two of them. */
@@ -77,15 +73,6 @@ static void note_others(struct collection *collection, struct host_use before,
                   "%.0f %% of the CPU time: the load had it, and the model knows nothing of it: "
                   "keep it off the server's cores (taskset), or have it elsewhere",
                   100 * load_ns / machine_ns);
-    double woken = (double)collection->sched.clients_woken;
-    if (woken * CLIENT_NOTE_NS > program_ns)
-        lacks_add(
-            &collection->lacks,
-            "requests of clients that are awake: the program woke one of the load's each %.0f us "
-            "of its CPU time, which costs more than a call: where they are busy or on another "
-            "machine a request may "
-            "need half as much, and saturation comes later",
-            program_ns / woken / 1e3);
 }
 
 /* What the control groups held back meanwhile. */
