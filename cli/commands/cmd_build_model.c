@@ -479,40 +479,10 @@ static double relative_error(const struct model_check *check) {
     return check->simulated / check->measured - 1;
 }
 
-static const struct table_column check_columns[] = {{"what", "self-check"},
-                                                    {"measured", "measured"},
-                                                    {"simulated", "simulated"},
-                                                    {"error_share", "error"}};
-
-static struct table *check_table(const struct model *model) {
-    struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
-    for (size_t i = 0; i < model->n_checks; i++) {
-        const struct model_check *check = &model->checks[i];
-        table_add_text(table, check->what);
-        table_add_number(table, check->measured, UNIT_NONE);
-        table_add_number(table, check->simulated, UNIT_NONE);
-        table_add_signed_share(table, relative_error(check));
-    }
-    return table;
-}
-
 static void print_checks(const struct model *model) {
-    struct table *table = check_table(model);
+    struct table *table = model_check_table(model);
     table_print_text(table, stdout);
     table_free(table);
-}
-
-static void print_waiting(const struct model *model) {
-    double wait_ns[MODELLED_NOT + 1] = {0}, total_ns = 0;
-    for (size_t i = 0; i < model->n_waiting; i++) {
-        wait_ns[model->waiting[i].how] += model->waiting[i].wait_ns;
-        total_ns += model->waiting[i].wait_ns;
-    }
-    if (total_ns <= 0)
-        return;
-    printf("waiting for other threads: %.1f %% modelled exactly, %.1f %% alike, %.1f %% not\n",
-           100 * wait_ns[MODELLED_EXACTLY] / total_ns,
-           100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns, 100 * wait_ns[MODELLED_NOT] / total_ns);
 }
 
 static void print_refills(const struct model *model) {
@@ -549,7 +519,10 @@ static void print_summary(const struct model *model) {
     print_unknown(model);
     if (scope_is_single(model))
         printf("the program has one thread: there are none to have more of\n");
-    print_waiting(model);
+    char *waiting = model_waiting_text(model);
+    if (waiting)
+        printf("waiting for other threads: %s\n", waiting);
+    free(waiting);
     print_refills(model);
     printf("\n");
     if (model->n_checks > 0)
@@ -606,7 +579,7 @@ static json_t *known_text(const char *text) {
 }
 
 static void print_json(const struct model *model) {
-    struct table *checks = check_table(model);
+    struct table *checks = model_check_table(model);
     json_t *json = model_tables_json(model);
     json_object_set_new(json, "nodes", json_integer((json_int_t)model->n_nodes));
     json_object_set_new(json, "explained_share", known(model->explained_share));

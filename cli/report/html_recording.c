@@ -6,6 +6,7 @@
 #include "base/run_end.h"
 #include "cli/prediction/simulated_run.h"
 #include "cli/report/html_sections.h"
+#include "cli/report/model_tables.h"
 #include "cli/report/state_timeline.h"
 #include "cli/report/tally_table.h"
 #include "formats/recorded_speed.h"
@@ -166,32 +167,8 @@ static void print_end(FILE *out, const struct trace_meta *meta) {
             memory_format("%s%s", status, meta->complete ? "" : "; the trace is incomplete"));
 }
 
-static void print_waiting(FILE *out, const struct model *model) {
-    double wait_ns[MODELLED_NOT + 1] = {0}, total_ns = 0;
-    for (size_t i = 0; i < model->n_waiting; i++) {
-        wait_ns[model->waiting[i].how] += model->waiting[i].wait_ns;
-        total_ns += model->waiting[i].wait_ns;
-    }
-    if (total_ns > 0)
-        fact_of(out, "Waiting for other threads",
-                memory_format("%.1f %% modelled exactly, %.1f %% alike, %.1f %% not",
-                              100 * wait_ns[MODELLED_EXACTLY] / total_ns,
-                              100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns,
-                              100 * wait_ns[MODELLED_NOT] / total_ns));
-}
-
-static const struct table_column check_columns[] = {
-    {NULL, "self-check"}, {NULL, "measured"}, {NULL, "simulated"}, {NULL, "error"}};
-
 static void print_checks(FILE *out, const struct model *model) {
-    struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
-    for (size_t i = 0; i < model->n_checks; i++) {
-        const struct model_check *check = &model->checks[i];
-        table_add_text(table, check->what);
-        table_add_number(table, check->measured, UNIT_NONE);
-        table_add_number(table, check->simulated, UNIT_NONE);
-        table_add_signed_share(table, check->simulated / check->measured - 1);
-    }
+    struct table *table = model_check_table(model);
     html_print(out, "<h3>The recorded run, simulated</h3>\n");
     table_print_html(table, NULL, out);
     table_free(table);
@@ -222,7 +199,9 @@ void html_quality(FILE *out, const struct html_report *report) {
         fact_of(out, "Explained",
                 memory_format("%.1f %% of the threads\xE2\x80\x99 time",
                               100 * report->model->explained_share));
-        print_waiting(out, report->model);
+        char *waiting = model_waiting_text(report->model);
+        if (waiting)
+            fact_of(out, "Waiting for other threads", waiting);
     }
     html_print(out, "</dl>\n");
     if (report->model && report->model->n_checks > 0)

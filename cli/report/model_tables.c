@@ -138,3 +138,36 @@ void model_tables_print_notes(const struct model *model) {
     for (size_t i = 0; i < model->n_notes; i++)
         printf("  %s\n", model->notes[i]);
 }
+
+/* ---- its own run ---- */
+
+static const struct table_column check_columns[] = {{"what", "self-check"},
+                                                    {"measured", "measured"},
+                                                    {"simulated", "simulated"},
+                                                    {"error_share", "error"}};
+
+struct table *model_check_table(const struct model *model) {
+    struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        table_add_text(table, check->what);
+        table_add_number(table, check->measured, UNIT_NONE);
+        table_add_number(table, check->simulated, UNIT_NONE);
+        table_add_signed_share(table, check->simulated / check->measured - 1);
+    }
+    return table;
+}
+
+char *model_waiting_text(const struct model *model) {
+    double wait_ns[MODELLED_NOT + 1] = {0}, total_ns = 0;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        wait_ns[model->waiting[i].how] += model->waiting[i].wait_ns;
+        total_ns += model->waiting[i].wait_ns;
+    }
+    if (total_ns <= 0)
+        return NULL;
+    return memory_format("%.1f %% modelled exactly, %.1f %% alike, %.1f %% not",
+                         100 * wait_ns[MODELLED_EXACTLY] / total_ns,
+                         100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns,
+                         100 * wait_ns[MODELLED_NOT] / total_ns);
+}
