@@ -240,8 +240,8 @@ static void describe_perturbation(const struct trace_meta *meta) {
              recorded_untraced_ns(meta) / 1e9);
     double slowed = recorded_slowed_share(meta);
     if (slowed > 0)
-        log_note("the cores were slowed by %.0f %%, by other guests of this machine's host or by "
-                 "heat: so is what will be predicted",
+        log_note("the cores were slowed by %.0f %%, by other guests of this machine's host, by "
+                 "heat or by the program's own threads: so is what will be predicted",
                  100 * (1 / (1 - slowed) - 1));
 }
 
