@@ -223,11 +223,15 @@ check_environment() {
     done
 }
 
+# Of signals 1 to 28: two of glibc's own, behind these, any program with threads gives a handler.
+ignored() { grep SigIgn "$1" | tail -c 8; }
+stays_ignored() { ignored bare | grep -q '1....$' && [ "$(ignored bare)" = "$(ignored probed)" ]; }
+
 check_children() {
-    (trap '' CHLD && grep SigIgn /proc/self/status) >bare
-    (trap '' CHLD && "$persik" trace -q --plain-runs 0 --no-block-io -o deaf -- grep SigIgn /proc/self/status) >probed 2>err
-    check "a program that is started with SIGCHLD ignored has it ignored" cmp bare probed
-    (trap '' CHLD && "$persik" validate -q -i links --cores 1 --runs 1 -- sh -c 'exit 6') >out 2>err
+    env --ignore-signal=CHLD grep SigIgn /proc/self/status >bare
+    env --ignore-signal=CHLD "$persik" trace -q --plain-runs 0 --no-block-io -o deaf -- grep SigIgn /proc/self/status >probed 2>err
+    check "a program that is started with SIGCHLD ignored has it ignored" stays_ignored
+    env --ignore-signal=CHLD "$persik" validate -q -i links --cores 1 --runs 1 -- sh -c 'exit 6' >out 2>err
     check "and persik learns all the same how it ends" grep -q "exit status 6" err
 }
 
