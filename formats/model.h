@@ -534,6 +534,8 @@ struct model {
                              * together; 0: not at all */
     double one_core_cpu;    /* CPU demands where one core is busy, over those here, which hold where
                              * machine.busy_cores are; 0: no difference, or not known */
+    double one_core_doubt;  /* by so much, at most, CPU demands with one core may be others without
+                             * one_core_cpu: less than what runs of one configuration differ by */
     double stopped_share;   /* of the time in which its threads computed or were stopped outside of
                              * every recorded call, other than for a disk: they were stopped; 0: it
                              * does not matter, or is not known */

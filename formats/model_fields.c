@@ -356,6 +356,7 @@ static const struct field model_fields[] = {
     NUMBER(model, slowed_share, 0),
     NUMBER(model, throttled_share, 0),
     NUMBER(model, one_core_cpu, 0),
+    NUMBER(model, one_core_doubt, 0),
     NUMBER(model, stopped_share, 0),
     TEXT(model, asks_cores),
     TEXT(model, unpredicted),

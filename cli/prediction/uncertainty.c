@@ -134,15 +134,25 @@ static double doubt_of_sharing(const struct model *model, double more_threads) {
     return known ? judgement.more_sharing * (1 - model->one_core_cpu) * more_threads : 0;
 }
 
+/* How far towards one core, in parts of what more were busy in the recorded run. */
+static double fewer_cores(const struct model *model, double busy_cores) {
+    double more = model->machine.busy_cores - 1;
+    return more > 0 ? fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1) : 0;
+}
+
+/* Threads that share a core, one core or several, pay for their turns; fewer cores cost each other
+ * less. Not scaled: it is as much as was seen. */
+static double unsure_one_core(const struct model *model, double busy_cores, double more_threads) {
+    return model->one_core_doubt * (more_threads > 0 ? 1 : fewer_cores(model, busy_cores));
+}
+
 /* Several cores do not save CPU time, and what turns on a core cost is in the model
  * (cli/prediction/turn_costs.h): what is left says that one of the runs was odd. It is held against
  * all that keeps fewer cores busy than the recorded one. */
 static double doubt_of_one_core(const struct model *model, double busy_cores) {
-    double more = model->machine.busy_cores - 1;
-    if (!(model->one_core_cpu > 1) || !(more > 0))
+    if (!(model->one_core_cpu > 1))
         return 0;
-    double fewer = fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1);
-    return judgement.dearer * (model->one_core_cpu - 1) * fewer;
+    return judgement.dearer * (model->one_core_cpu - 1) * fewer_cores(model, busy_cores);
 }
 
 struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
@@ -171,6 +181,7 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
         .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
                          doubt_of_one_core(model, busy_cores)),
         .moved_locks = moved_locks(model, cores),
+        .one_core = unsure_one_core(model, busy_cores, more_threads),
         .pace = doubt_of_pace(model, busy_cores),
     };
 }
@@ -189,7 +200,8 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
-    double unscaled = hypot(uncertainty->moved_locks, uncertainty->pace);
+    double unscaled =
+        hypot(hypot(uncertainty->moved_locks, uncertainty->one_core), uncertainty->pace);
     return hypot(judgement.scale * sqrt(squares), unscaled);
 }
 
@@ -197,7 +209,7 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
     struct uncertainty sure = *uncertainty;
     sure.self_check = fmax(uncertainty->self_check, miss_beyond_chance(model));
     sure.self_check = fmax(sure.self_check - unknown_share(model), 0);
-    sure.pace = 0;
+    sure.one_core = sure.pace = 0;
     if (uncertainty_share(&sure) < judgement.widest)
         return NULL;
     if (uncertainty->moved_locks >= judgement.widest)
@@ -247,11 +259,11 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
                      uncertainty->machine, "self_check", uncertainty->self_check, "spread",
                      uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "sharing",
-                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "pace",
-                     uncertainty->pace, "scale", judgement.scale);
+                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "one_core",
+                     uncertainty->one_core, "pace", uncertainty->pace, "scale", judgement.scale);
 }

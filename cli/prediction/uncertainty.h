@@ -2,10 +2,10 @@
  * simulation's own noise is the least of it and kept apart.
  *
  * The half-width is a share of the predicted time, SCALE * sqrt(sum of the squares of the parts
- * below), but for `moved_locks` and `pace`, which are not scaled. Their weights say how much each
- * is worth, SCALE makes the real running time lie inside in 90 of 100 configurations: it is found
- * by bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with the
- * weights, nowhere else. See "Intervals" in docs/accuracy.md. */
+ * below), but for `moved_locks`, `one_core` and `pace`, which are not scaled. Their weights say how
+ * much each is worth, SCALE makes the real running time lie inside in 90 of 100 configurations: it
+ * is found by bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with
+ * the weights, nowhere else. See "Intervals" in docs/accuracy.md. */
 #ifndef PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 #define PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 
@@ -28,6 +28,7 @@ struct uncertainty {
     double cores;        /* ... and of cores */
     double sharing;      /* what several cores cost each other, as far as one alone does not tell */
     double moved_locks; /* locks that move between cores, of which the recorded run shows nothing */
+    double one_core;    /* what the run with one core took otherwise, too little to be sure of it */
     double pace; /* cores that others slowed when it was recorded, and need not slow any more */
 };
 

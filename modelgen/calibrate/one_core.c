@@ -90,14 +90,20 @@ void one_core_compare(const struct trace *trace, double ended_ns, double simulat
     struct runs plain = measure(meta, meta->untraced, meta->n_untraced);
     struct runs alone = measure(meta, meta->one_core, meta->n_one_core);
     double outside_ns = outside_of_threads_ns(trace, ended_ns);
-    double ratio = surely((alone.median_ns - outside_ns) / simulated_cpu_ns,
-                          (alone.as_measured_ns - outside_ns) / simulated_cpu_ns);
+    double at_usual_speed = (alone.median_ns - outside_ns) / simulated_cpu_ns;
+    double as_measured = (alone.as_measured_ns - outside_ns) / simulated_cpu_ns;
+    double ratio = surely(at_usual_speed, as_measured);
     double least = fmax(evidence.run_difference, fmax(plain.spread, alone.spread));
     decision("one_core", "CPU time", fabs(ratio - 1) > least ? "differs" : "alike",
              "%.3f of the model's with one core, where runs differ by %.3f; %.2f cores were busy",
              ratio, fmax(plain.spread, alone.spread), model->machine.busy_cores);
-    if (!(ratio > 0) || fabs(ratio - 1) <= least)
+    if (!(ratio > 0))
         return;
+    if (fabs(ratio - 1) <= least) {
+        double seen = fmax(fabs(at_usual_speed - 1), fabs(as_measured - 1));
+        model->one_core_doubt = fmin(seen, least);
+        return;
+    }
     if (meta->asks_cores) {
         note_question(ratio, meta->asks_cores, model);
     } else if (model->machine.busy_cores >= evidence.several_cores) {

@@ -191,6 +191,21 @@ static void slowed_cores_may_be_faster_next_time(void **state) {
     assert_null(uncertainty_refuse(&model, &computes));
 }
 
+/* It may be what turns on a core cost, or what several cores do not. */
+static void what_one_core_took_otherwise_is_in_what_it_is_like(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.machine.busy_cores = 2;
+    model.one_core_doubt = 0.08;
+    threads = 4;
+    assert_true(uncertainty_find(&model, &threads, 2, 2).one_core == 0);
+    assert_true(uncertainty_find(&model, &threads, 1, 1).one_core == 0.08);
+    struct uncertainty half_way = uncertainty_find(&model, &threads, 2, 1.5);
+    assert_true(fabs(half_way.one_core - 0.04) < 1e-9);
+    threads = 8;
+    assert_true(uncertainty_find(&model, &threads, 2, 2).one_core == 0.08);
+}
+
 static void unsure_rules_count_only_for_other_numbers_of_threads(void **state) {
     (void)state;
     struct model model = good_model();
@@ -292,6 +307,7 @@ int main(void) {
         cmocka_unit_test(runs_that_differ_widen_it),
         cmocka_unit_test(too_few_runs_widen_it),
         cmocka_unit_test(runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute),
+        cmocka_unit_test(what_one_core_took_otherwise_is_in_what_it_is_like),
         cmocka_unit_test(slowed_cores_may_be_faster_next_time),
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),
