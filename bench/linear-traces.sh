@@ -31,6 +31,3 @@ prepare_all() {
     ${CC:-gcc} -std=gnu17 -g -O2 "$root/bench/linear.c" -o "$kept/linear" -lpthread
     for millions; do prepare "$millions"; done
 }
-
-# Of numbers, a line each.
-median_of() { LC_ALL=C sort -g | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }

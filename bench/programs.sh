@@ -45,6 +45,9 @@ seconds_of() {
     number %.6f "${end/,/.} - ${start/,/.}"
 }
 
+# The median of numbers, a line each.
+median_of() { LC_ALL=C sort -g | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
+
 # CPU time in seconds (user and system) of a command: other programs hardly show in it.
 cpu_seconds_of() {
     local TIMEFORMAT='%U %S' seconds
