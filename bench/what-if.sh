@@ -95,8 +95,15 @@ measure_case() {
     done
 }
 
-# By what a slowed function really took, the share of it that it takes at its own pace.
-own_share() { number %.6f "$(median_of <"$1.own") / $(median_of <"$1.slowed")"; }
+# By what a slowed function really took, the share of it that it takes at its own pace: own_share FOLDER FACTOR. Programs
+# that end by _exit do not tell what it took: then by the factor asked for.
+own_share() {
+    if [ -s "$1.slowed" ]; then
+        number %.6f "$(median_of <"$1.own") / $(median_of <"$1.slowed")"
+    else
+        number %.6f "1 / $2"
+    fi
+}
 
 # ---- comparing ----
 
@@ -112,7 +119,7 @@ compare_case() {
     [ -s "$folder.times" ] || return 0
     [ -e "$folder.model.log" ] || "$persik" build-model -q -i "$folder" >"$folder.model.log" 2>&1 || true # it may refuse
     for ((i = 0; i < ${#asked[@]}; i++)); do
-        [[ ${asked[i]} != *=own ]] || asked[i]=${asked[i]%own}$(own_share "$folder")
+        [[ ${asked[i]} != *=own ]] || asked[i]=${asked[i]%own}$(own_share "$folder" "${1##*=}")
         read -ra options <<<"${asked[i]}"
         "$persik" what-if -q -i "$folder" "${options[@]}" --format json >"$folder.answer" 2>"$folder.answer.log" ||
             echo '{}' >"$folder.answer"
