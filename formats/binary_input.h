@@ -11,6 +11,11 @@
 #include "base/error.h"
 #include "base/room.h"
 
+/* What a writer thinks that its JSON header takes of the reader's room: of every byte of it, and of
+ * every frame of a place in it. A file whose items need more than it is worth gets padding. */
+#define ROOM_OF_TEXT  14u
+#define ROOM_OF_FRAME 128u
+
 struct binary_input {
     FILE *file;
     const char *path;      /* the caller's */

@@ -20,11 +20,8 @@ _Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
 
 enum { DEPENDENCIES_WITH_TASKS = 5, DEPENDENCIES_PACKED = 6 }; /* versions, and later ones */
 
-/* What the writer thinks the header needs of the room: at all, of every byte of JSON, of every
- * frame. */
-#define DEPENDENCIES_ROOM          (1u << 20)
-#define DEPENDENCIES_ROOM_OF_TEXT  14u
-#define DEPENDENCIES_ROOM_OF_FRAME 128u
+/* What the header needs of the room beside its text and its frames (formats/binary_input.h). */
+#define DEPENDENCIES_ROOM (1u << 20)
 
 enum { DEPENDENCIES_STEP_1 = 32 }; /* bytes of a step of version 1: the first ones of today's */
 

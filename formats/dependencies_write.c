@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/room.h"
+#include "formats/binary_input.h"
 #include "formats/dependencies.h"
 #include "formats/dependencies_file.h"
 
@@ -111,10 +112,10 @@ static bool write_packed(FILE *file, const struct dependencies *all) {
 
 /* What a reader takes of its room. */
 static uint64_t needed_room(const struct dependencies *all, size_t text_bytes) {
-    uint64_t bytes = DEPENDENCIES_ROOM + text_bytes * (uint64_t)DEPENDENCIES_ROOM_OF_TEXT +
+    uint64_t bytes = DEPENDENCIES_ROOM + text_bytes * (uint64_t)ROOM_OF_TEXT +
                      all->n_steps * sizeof *all->steps + all->n_tasks * sizeof *all->tasks;
     for (size_t p = 0; p < all->n_places; p++)
-        bytes += all->places[p].n_frames * (uint64_t)DEPENDENCIES_ROOM_OF_FRAME;
+        bytes += all->places[p].n_frames * (uint64_t)ROOM_OF_FRAME;
     return bytes;
 }
 

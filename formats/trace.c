@@ -107,40 +107,33 @@ size_t trace_thread_by_index(const struct trace *trace, int pid, int index) {
     return t;
 }
 
-size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_slices;
+/* How many of the items, which stand in the order of that time, have it by `time_ns`. `times`: the
+ * first one's; `stride`: bytes from one to the next. */
+static size_t count_until(const uint64_t *times, size_t n, size_t stride, uint64_t time_ns) {
+    size_t low = 0, high = n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (thread->slices[middle].on_ns <= time_ns)
+        if (*(const uint64_t *)((const char *)times + middle * stride) <= time_ns)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
+    const struct trace_slice *all = thread->slices;
+    return all ? count_until(&all->on_ns, thread->n_slices, sizeof *all, time_ns) : 0;
 }
 
 size_t trace_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_slices;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->slices[middle].off_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct trace_slice *all = thread->slices;
+    return all ? count_until(&all->off_ns, thread->n_slices, sizeof *all, time_ns) : 0;
 }
 
 size_t trace_records_begun(const struct trace_thread *thread, uint64_t time_ns) {
-    size_t low = 0, high = thread->n_records;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->records[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct trace_record *all = thread->records;
+    return all ? count_until(&all->start_ns, thread->n_records, sizeof *all, time_ns) : 0;
 }
 
 void trace_drop_frames(struct trace *trace, struct trace_context *context, size_t n) {

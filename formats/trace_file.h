@@ -11,11 +11,6 @@
 
 #define TRACE_MAGIC       "PERSIKT1"
 #define TRACE_BLOCK_BYTES (1u << 20)
-/* A file is worth the room of its size (base/room.h). What the writer thinks its header needs
- * there: of every byte of JSON, and of every frame in a context. One whose items need more gets
- * padding. */
-#define TRACE_ROOM_OF_TEXT  14u
-#define TRACE_ROOM_OF_FRAME 128u
 
 enum trace_section_kind {
     SECTION_HEADER = 1, /* JSON */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/room.h"
+#include "formats/binary_input.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
 
@@ -286,10 +287,10 @@ static void write_blocks(struct writer *writer, const struct trace *trace) {
 /* What a reader of the trace takes of its room, a section and its frame among it; `text` bytes: the
  * header. */
 static uint64_t needed_room(const struct trace *trace, size_t text) {
-    uint64_t bytes = text * (uint64_t)TRACE_ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks +
+    uint64_t bytes = text * (uint64_t)ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks +
                      trace->n_pages * sizeof *trace->pages + 3 * TRACE_BLOCK_BYTES;
     for (size_t i = 0; i < trace->n_contexts; i++)
-        bytes += trace->contexts[i].n_frames * (uint64_t)TRACE_ROOM_OF_FRAME;
+        bytes += trace->contexts[i].n_frames * (uint64_t)ROOM_OF_FRAME;
     for (size_t i = 0; i < trace->n_threads; i++)
         bytes += trace->threads[i].n_records * sizeof *trace->threads[i].records +
                  trace->threads[i].n_slices * sizeof *trace->threads[i].slices;

@@ -4,8 +4,8 @@
  * The half-width is a share of the predicted time, SCALE * sqrt(sum of the squares of the parts
  * below), but for `moved_locks`, `one_core` and `pace`, which are not scaled. Their weights say how
  * much each is worth, SCALE makes the real running time lie inside in 90 of 100 configurations: it
- * is found by bench/intervals.sh, leaving programs out one by one, and stands in uncertainty.c with
- * the weights, nowhere else. See "Intervals" in docs/accuracy.md. */
+ * is found by bench/intervals.sh, leaving programs out one by one, and stands in cli/judgement.def
+ * with the weights, nowhere else. See "Intervals" in docs/accuracy.md. */
 #ifndef PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 #define PERSIK_CLI_PREDICTION_UNCERTAINTY_H
 

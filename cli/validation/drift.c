@@ -134,10 +134,6 @@ static double half_range(const struct measurement *measurement) {
     return (most_ns - least_ns) / 2 / median_cpu_ns(measurement);
 }
 
-/* So much both may differ by even where their runs do not: of the recording's there was mostly one
- * each. */
-#define ALIKE 0.1
-
 bool drifts_agree(const struct measurements *measurements, const struct reference *reference) {
     double several = drift_of(measurements, reference);
     double one = drift_of_one_core(measurements, reference);
@@ -145,7 +141,7 @@ bool drifts_agree(const struct measurements *measurements, const struct referenc
         return true;
     double by_chance = half_range(find_recorded(measurements, reference)) +
                        half_range(find(measurements, reference, 1));
-    return fabs(several / one - 1) <= fmax(ALIKE, reference->spread) + by_chance;
+    return fabs(several / one - 1) <= fmax(judgement.drifts_alike, reference->spread) + by_chance;
 }
 
 /* As recorded_cpu_ns(). Where drifts do not agree: between what it would have taken by the one and
