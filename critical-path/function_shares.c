@@ -55,6 +55,28 @@ static bool is_surely_in(const struct dependency_place *next, const struct depen
 
 /* ---- samples ---- */
 
+/* The next frame outwards of a place that has the function; NULL: there is none. */
+static const char *caller_in(const struct dependency_place *place, const char *function) {
+    const struct dependency_frame *frame = frame_of(place, function);
+    bool has_caller = frame && frame < &place->frames[place->n_frames - 1];
+    return has_caller ? frame[1].function : NULL;
+}
+
+/* Do the samples know who calls the function by the same name as the calls do? Then they would
+ * name it, too, had they met it: else it may be called something else there. */
+static bool would_be_met(const struct dependencies *all, const char *function) {
+    struct map sampled = MAP_EMPTY;
+    for (size_t n = 0; all->sampled && n < all->sampled->n_nodes; n++)
+        map_put(&sampled, map_mix_text(1, all->sampled->nodes[n].function), 1);
+    bool met = false;
+    for (size_t p = 0; p < all->n_places && !met; p++) {
+        const char *caller = caller_in(&all->places[p], function);
+        met = caller && map_get(&sampled, map_mix_text(1, caller), 0);
+    }
+    map_free(&sampled);
+    return met;
+}
+
 /* Those found computing. */
 struct counted {
     double all, in_function;
@@ -231,7 +253,7 @@ struct function_shares function_shares_of(const struct dependencies *all,
     const struct classifier by = {all, call_before, function, has, &counted};
     for (uint32_t i = 0; i < all->n_steps; i++)
         shares.class_of[i] = class_of(&by, i);
-    if (counted.in_function > 0) { /* else it may be called something else there */
+    if (counted.in_function > 0 || (counted.all > 0 && would_be_met(all, function))) {
         double *time_ns = time_by_class(all, shares.class_of);
         share_out(&shares, time_ns, &counted);
         free(time_ns);
