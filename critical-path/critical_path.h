@@ -62,6 +62,24 @@ struct what_if {
 struct what_if critical_path_predict(const struct dependencies *dependencies, struct scale *scales,
                                      size_t n, int cores);
 
+/* ---- what a function computes ---- */
+
+/* What threads of one name compute from one call to the next, or within a call. */
+struct function_part {
+    const char *thread; /* their name, of `dependencies` */
+    uint32_t from, to;  /* places; DEPENDENCIES_NONE: the thread's start, its end */
+    bool in_call;       /* within the one at `to` */
+    double all_ns;      /* in all threads of the run, ... */
+    double function_ns; /* ... and of that the function and what it calls */
+};
+
+/* Of the whole run, by how much of each part is likely the function's. Only calls at places that
+ * count (per place) end a part. The caller frees the array. NULL and `*n` 0: the function computes
+ * nowhere, or is not known. O(steps + samples). */
+struct function_part *critical_path_function_parts(const struct dependencies *dependencies,
+                                                   const char *function, const bool *counts,
+                                                   size_t *n);
+
 /* ---- what it hangs on ---- */
 
 struct path_row {

@@ -1,7 +1,7 @@
 /* --scale 'parse=0.5', --set 'jobs.capacity=64': what a user would change of a program. Only the
  * words: which of a model's or a trace's parts a name means is for those who carry it out.
  *
- *   --scale [KIND:]NAME=FACTOR   no KIND: computing at a call place, or of a pool's threads;
+ *   --scale [KIND:]NAME=FACTOR   no KIND: computing in a function, or of a pool's threads;
  *                                lock: while the lock is held; io, sleep: waiting at a call place;
  *                                disk: its service times. FACTOR: 0.5, 50%, 0, 2
  *   --set NAME.PARAMETER=VALUE   capacity (64, unlimited), permits (8, unlimited), parties (4),
@@ -16,7 +16,7 @@
 
 enum change_kind {
     /* times `value`: */
-    CHANGE_CPU,     /* what is computed from a call on, to the next one */
+    CHANGE_CPU,     /* what a pool or a function computes */
     CHANGE_HOLD,    /* all that goes on while a lock is held */
     CHANGE_IO,      /* waits for devices at a call place */
     CHANGE_SLEEP,   /* sleeps at a call place */

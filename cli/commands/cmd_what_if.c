@@ -220,8 +220,8 @@ static int answer(struct what_if_options *options, struct dependencies *all, str
                            (unsigned long long)all->lost);
     if (status == 0) {
         path_checks_warn(all);
-        struct model_what_if model =
-            model_what_if(options->common.directory, &options->asked.changes, options->asked.cores);
+        struct model_what_if model = model_what_if(options->common.directory, all,
+                                                   &options->asked.changes, options->asked.cores);
         struct answers answers = answers_of(path, predicted, model);
         print_answer(options, &answers, all);
         fflush(stdout);

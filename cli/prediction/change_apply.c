@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/whole_words.h"
+#include "cli/prediction/function_change.h"
 #include "cli/prediction/variation_graph.h"
 #include "cli/text/nearest.h"
 #include "cli/text/quantity.h"
@@ -98,20 +99,11 @@ static void select_one(struct selection *selection, int index, const char *name)
     selection->names[selection->count++] = name;
 }
 
-/* "worker: parse (main.c:12)" is of the place "parse (main.c:12)". */
-static const char *place_of(const struct model *model, const struct node *node) {
-    const char *pool = node->pool == MODEL_NONE ? "" : model->pools[node->pool].name;
-    size_t length = strlen(pool);
-    bool has_pool = length > 0 && strncmp(node->name, pool, length) == 0 &&
-                    strncmp(node->name + length, ": ", 2) == 0;
-    return node->name + (has_pool ? length + 2 : 0);
-}
-
 static struct selection all_places(const struct model *model, enum change_kind kind) {
     struct selection all = selection_new(model->n_nodes);
     for (size_t n = 0; n < model->n_nodes; n++)
         if (place_has(&model->nodes[n], kind))
-            select_one(&all, (int)n, place_of(model, &model->nodes[n]));
+            select_one(&all, (int)n, node_place(model, &model->nodes[n]));
     return all;
 }
 
@@ -251,7 +243,7 @@ static char *change_object(struct model *model, int index, const struct change *
 /* ---- all of it ---- */
 
 static const char *const changeable[] = {
-    [CHANGE_CPU] = "call or pool that computes",
+    [CHANGE_CPU] = "function, call or pool that computes",
     [CHANGE_HOLD] = "lock",
     [CHANGE_IO] = "call or pool that waits for a device which is no disk of the model",
     [CHANGE_SLEEP] = "call or pool that sleeps",
@@ -298,16 +290,37 @@ static int refuse(const struct model *model, const struct change *change,
     return -1;
 }
 
-static int apply(const struct change *change, struct model *model, struct changed_parts *parts,
-                 struct error *error) {
+/* Of places: the pool, else the places of that name; of waits, which a pool has of many kinds, the
+ * other way round. */
+static struct selection places_named(const struct model *model, const struct selection *all,
+                                     const struct change *change) {
+    bool is_pool_first = change->kind == CHANGE_CPU;
+    struct selection found =
+        is_pool_first ? of_pool(model, all, change->name) : named(all, change->name);
+    if (found.count > 0)
+        return found;
+    selection_free(&found);
+    return is_pool_first ? named(all, change->name) : of_pool(model, all, change->name);
+}
+
+static bool is_pool(const struct model *model, const char *name) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (strcmp(model->pools[p].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* `recorded` may be NULL. */
+static int apply(const struct change *change, const struct dependencies *recorded,
+                 struct model *model, struct changed_parts *parts, struct error *error) {
+    if (change->kind == CHANGE_CPU && recorded && !is_pool(model, change->name) &&
+        function_change_apply(change, recorded, model, parts))
+        return 0;
     bool at_place = is_of_place(change->kind);
     struct selection all =
         at_place ? all_places(model, change->kind) : all_objects(model, change->kind);
-    struct selection found = named(&all, change->name);
-    if (at_place && found.count == 0) {
-        selection_free(&found);
-        found = of_pool(model, &all, change->name);
-    }
+    struct selection found =
+        at_place ? places_named(model, &all, change) : named(&all, change->name);
     for (size_t i = 0; i < found.count; i++) {
         int index = found.indices[i];
         if (at_place)
@@ -321,10 +334,10 @@ static int apply(const struct change *change, struct model *model, struct change
     return status;
 }
 
-int changes_apply(const struct changes *changes, struct model *model, struct changed_parts *parts,
-                  struct error *error) {
+int changes_apply(const struct changes *changes, const struct dependencies *recorded,
+                  struct model *model, struct changed_parts *parts, struct error *error) {
     for (size_t i = 0; i < changes->count; i++)
-        if (apply(&changes->items[i], model, parts, error) < 0)
+        if (apply(&changes->items[i], recorded, model, parts, error) < 0)
             return -1;
     return 0;
 }

@@ -25,8 +25,8 @@ static double run_time(const struct model *model, int cores, char **why) {
     return run_ns;
 }
 
-struct model_what_if model_what_if(const char *directory, const struct changes *changes,
-                                   int cores) {
+struct model_what_if model_what_if(const char *directory, const struct dependencies *recorded,
+                                   const struct changes *changes, int cores) {
     struct model_what_if answer = {NAN, NAN, NULL};
     if (!workspace_has(directory, WORKSPACE_MODEL)) {
         answer.why = memory_strdup("there is none yet: `persik build-model` makes it");
@@ -40,7 +40,7 @@ struct model_what_if model_what_if(const char *directory, const struct changes *
     }
     answer.unchanged_ns = run_time(model, 0, &answer.why);
     struct changed_parts parts = {0};
-    if (!answer.why && changes_apply(changes, model, &parts, &error) != 0)
+    if (!answer.why && changes_apply(changes, recorded, model, &parts, &error) != 0)
         answer.why = memory_strdup(error.text);
     if (!answer.why)
         answer.run_ns = run_time(model, cores, &answer.why);

@@ -3,6 +3,7 @@
 #define PERSIK_CLI_PREDICTION_MODEL_WHAT_IF_H
 
 #include "cli/arguments/change.h"
+#include "formats/dependencies.h"
 
 struct model_what_if {
     double run_ns;       /* NAN: there is no model, it has no part of that name, or no figures */
@@ -10,7 +11,8 @@ struct model_what_if {
     char *why;           /* there is none; NULL: there is one. The caller frees it */
 };
 
-/* `cores` 0: the model's own. */
-struct model_what_if model_what_if(const char *directory, const struct changes *changes, int cores);
+/* `recorded`: the steps of the same run; `cores` 0: the model's own. */
+struct model_what_if model_what_if(const char *directory, const struct dependencies *recorded,
+                                   const struct changes *changes, int cores);
 
 #endif

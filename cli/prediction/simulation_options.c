@@ -7,6 +7,8 @@
 #include "cli/arguments/scope.h"
 #include "cli/prediction/change_apply.h"
 #include "cli/prediction/prediction.h"
+#include "cli/recording/steps.h"
+#include "cli/recording/workspace.h"
 
 enum {
     KEY_PARTITION = 0x9000,
@@ -44,10 +46,9 @@ static const struct argp_option options_list[] = {
     {"think", KEY_THINK, "TIME", 0,
      "what a client waits in between, on average (default: as in the model)", 1},
     {"scale", KEY_SCALE, "NAME=FACTOR", 0,
-     "as if that took so many times as long, such as parse=0.5: what is computed from calls in "
-     "parse on; lock:NAME while that lock is held, io:NAME and sleep:NAME waiting at calls, "
-     "disk:NAME its "
-     "requests",
+     "as if that took so many times as long, such as parse=0.5: what parse() and its callees, or "
+     "the threads of that pool, compute; lock:NAME while that lock is held, io:NAME and "
+     "sleep:NAME waiting at calls, disk:NAME its requests",
      1},
     {"set", KEY_SET, "NAME.WHAT=VALUE", 0,
      "as if that were so, such as jobs.capacity=64; also permits, parties, servers, service=2ms, "
@@ -201,25 +202,46 @@ static int check_load(const struct simulation_options *options, const struct mod
     return -1;
 }
 
-static int follow(const struct simulation_options *options, struct model *model,
-                  struct changed_parts *changed, struct error *error) {
+static int follow(const struct simulation_options *options, const struct dependencies *recorded,
+                  struct model *model, struct changed_parts *changed, struct error *error) {
     struct changed_parts unasked = {0};
     int status = -1;
     if (repartitions_apply(&options->repartitions, model, error) == 0 &&
         check_load(options, model, error) == 0 &&
         network_apply(&options->network, model, error) == 0)
-        status = changes_apply(&options->changes, model, changed ? changed : &unasked, error);
+        status =
+            changes_apply(&options->changes, recorded, model, changed ? changed : &unasked, error);
     changed_parts_free(&unasked);
     return status;
+}
+
+/* Which functions compute where, the recorded run tells and no model. One that is named may be of
+ * another recording than the one that lies in `directory`. */
+static bool asks_for_steps(const struct simulation_options *options, const char *directory) {
+    if (options->model ||
+        !(workspace_has(directory, WORKSPACE_STEPS) || workspace_has(directory, WORKSPACE_TRACE)))
+        return false;
+    for (size_t i = 0; i < options->changes.count; i++)
+        if (options->changes.items[i].kind == CHANGE_CPU)
+            return true;
+    return false;
 }
 
 struct model *simulation_options_load(const struct simulation_options *options,
                                       const char *directory, struct changed_parts *changed,
                                       struct error *error) {
     struct model *model = prediction_load_model(directory, options->model, error);
-    if (model && follow(options, model, changed, error) < 0) {
-        model_free(model);
+    if (!model)
         return NULL;
-    }
-    return model;
+    struct steps steps = {0};
+    bool has_steps = asks_for_steps(options, directory);
+    int status = has_steps ? steps_open(directory, &steps, error) : 0;
+    if (status == 0)
+        status = follow(options, steps.all, model, changed, error);
+    if (has_steps)
+        steps_close(directory, &steps);
+    if (status == 0)
+        return model;
+    model_free(model);
+    return NULL;
 }

@@ -14,6 +14,7 @@
 #include "base/whole_words.h"
 #include "cli/prediction/change_apply.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/steps_builder.h"
 
 #define MS 1e6
 
@@ -164,7 +165,7 @@ static struct model *changed_by(const char *option, const char *text, struct cha
     struct error error;
     int status = strcmp(option, "--set") == 0 ? changes_add_set(&list, text, &error)
                                               : changes_add_scale(&list, text, &error);
-    if (status < 0 || changes_apply(&list, model, parts, &error) < 0)
+    if (status < 0 || changes_apply(&list, NULL, model, parts, &error) < 0)
         fail_msg("%s", error.text);
     changes_free(&list);
     return model;
@@ -201,6 +202,58 @@ static void a_pool_is_all_that_its_threads_compute(void **state) {
     assert_true(leaves_after(model, SLEEP) == 8 && leaves_after(model, IO) == 6);
     assert_int_equal(parts.count, 4);
     changed_parts_free(&parts);
+    model_free(model);
+}
+
+/* The worker computes 1 ms until it calls parse(), which is in run() and calls something at t.c:10,
+ * 2 ms until emit() does at t.c:11, and 3 ms until it ends. */
+static struct dependencies *recorded_run(void) {
+    static const struct steps_names names = {
+        .threads = {"worker"}, .places = {"parse", "emit"}, .root = "run"};
+    struct dependencies *all = steps_new(&names, 1);
+    for (int place = 0; place < 2; place++) {
+        uint64_t end_ns = place == 0 ? MS : 3 * MS;
+        steps_add(all, 0, place, STEP_COMPUTE, end_ns);
+        steps_add(all, 0, place, STEP_COMPUTE, end_ns)->in_call = 1;
+    }
+    steps_add(all, 0, 1, STEP_COMPUTE, 6 * MS)->place = NONE;
+    return all;
+}
+
+/* The same as a model, in which the worker has another number in its name. */
+static struct model *model_of_it(int *entry) {
+    struct model *model = build_model(1);
+    int worker = build_pool(model, 2, true);
+    rename_to(&model->pools[worker].name, "worker#2");
+    int parse =
+        build_next(model, model->pools[worker].entry, constant(1 * MS), NODE_STEP, MODEL_NONE);
+    int emit = build_next(model, parse, constant(2 * MS), NODE_STEP, MODEL_NONE);
+    rename_to(&model->nodes[parse].name, "worker#2: parse (t.c:10)");
+    rename_to(&model->nodes[emit].name, "worker#2: emit (t.c:11)");
+    build_next(model, emit, constant(3 * MS), NODE_END, MODEL_NONE);
+    model_find_pools(model);
+    *entry = model->pools[worker].entry;
+    return model;
+}
+
+/* Between its calls and the ones before, not behind them, as a recorded run knows. */
+static void what_a_function_computes_is_known_of_a_recorded_run(void **state) {
+    (void)state;
+    int entry;
+    struct model *model = model_of_it(&entry);
+    struct dependencies *recorded = recorded_run();
+    struct changes list = {0};
+    struct changed_parts parts = {0};
+    struct error error;
+    assert_int_equal(changes_add_scale(&list, "emit=0.5", &error), 0);
+    assert_int_equal(changes_apply(&list, recorded, model, &parts, &error), 0);
+    assert_true(leaves_after(model, entry) == 1 && leaves_after(model, entry + 1) == 1 &&
+                leaves_after(model, entry + 2) == 3);
+    assert_string_equal(parts.items[0].part, "emit");
+    assert_string_equal(parts.items[0].change, "computing x 0.5, 33.3 % of the CPU time");
+    changed_parts_free(&parts);
+    changes_free(&list);
+    dependencies_free(recorded);
     model_free(model);
 }
 
@@ -273,7 +326,7 @@ static void the_room_of_a_hand_made_queue_is_its_capacity(void **state) {
     struct changed_parts parts = {0};
     struct error error;
     assert_int_equal(changes_add_set(&list, "licences.capacity=9", &error), 0);
-    assert_int_equal(changes_apply(&list, model, &parts, &error), 0);
+    assert_int_equal(changes_apply(&list, NULL, model, &parts, &error), 0);
     assert_true(model->objects[2].amount.base == 9);
     changed_parts_free(&parts);
     changes_free(&list);
@@ -289,7 +342,7 @@ static void assert_refused(const char *option, const char *text, const char *wor
         assert_int_equal(changes_add_set(&list, text, &error), 0);
     else
         assert_int_equal(changes_add_scale(&list, text, &error), 0);
-    assert_int_equal(changes_apply(&list, model, &parts, &error), -1);
+    assert_int_equal(changes_apply(&list, NULL, model, &parts, &error), -1);
     if (!strstr(error.text, words) || strchr(error.text, '\n'))
         fail_msg("'%s' does not say '%s'", error.text, words);
     changes_free(&list);
@@ -315,6 +368,7 @@ int main(void) {
         cmocka_unit_test(names_are_whole_words),
         cmocka_unit_test(a_function_is_what_is_computed_from_its_calls_on),
         cmocka_unit_test(a_pool_is_all_that_its_threads_compute),
+        cmocka_unit_test(what_a_function_computes_is_known_of_a_recorded_run),
         cmocka_unit_test(waits_and_locks_are_changed_apart),
         cmocka_unit_test(amounts_and_times_are_set),
         cmocka_unit_test(the_room_of_a_hand_made_queue_is_its_capacity),
