@@ -328,14 +328,18 @@ candidates() {
     first_limit device "$bottleneck device" 'sleep:wait_for_device|sleep:use_device|lock:use_device'
     first_limit permits "$bottleneck permits" 'sleep:wait_for_device|sleep:use_permit|use_permit.permits'
     first_limit stage "$bottleneck stage" 'put_job|make_jobs'
-    first_limit serial "$bottleneck serial" 'run|main'
+    first_limit serial "$bottleneck serial" 'main'
     first_limit uneven "$bottleneck uneven" 'compute_share'
+    first_limit queue "$bottleneck queue" 'jobs.capacity'
+    first_limit readers "$bottleneck readers" 'lock:tables'
+    first_limit convoy "$bottleneck convoy" 'lock:use_lock_briefly|use_lock_briefly'
+    first_limit accept "$bottleneck accept" 'accept_all'
     first_limit 'slow stage' "$stages 5000 10000 4000 100" 'sleep:second'
     first_limit 'few credits' "$what_if credits 1000 12000 2 80 8" 'sleep:work|global:credits.mutex,_take_credit.permits'
     first_limit cores "$what_if cpu 4000 1000 50 8" 'cores|compute_and_sleep|pass_time'
     first_limit 'long nap' "$coz_cases sleepers 1 100" 'sleep:nap'
     first_limit 'lock held over a nap' "$coz_cases device 1 100" 'sleep:use_device|lock:prepare'
-    first_limit 'slow use' "$coz_cases stages 1 200" 'finish_job'
+    first_limit 'slow use' "$coz_cases stages 1 200" 'finish_job|use'
     ! has_step measure || for name in "${cases[@]%%|*}"; do
         read_case "$name"
         [ -s "$(folder_of "$name")/trace.persik" ] || record "$(folder_of "$name")" "${commands[0]}"
@@ -508,8 +512,8 @@ identity() {
                 identity_of "$name" "$folder"
             done
         fi
-    } | tee "$scratch/identity.csv"
-    python3 - "$scratch/identity.csv" <<'PYTHON'
+    } | tee "$scratch/identities.csv"
+    python3 - "$scratch/identities.csv" <<'PYTHON'
 import csv, sys
 rows = [row for row in csv.reader(open(sys.argv[1])) if len(row) == 9 and row[3]]
 for column, name in ((2, "as recorded"), (3, "rescheduled")):

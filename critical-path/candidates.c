@@ -45,25 +45,23 @@ static bool scale_of_step(const struct dependency_step *step, enum scale_of *of)
     }
 }
 
-static const char *function_of(const struct dependencies *all, const struct dependency_step *step) {
-    if (step->place == DEPENDENCIES_NONE)
-        return all->threads[step->thread].name;
-    const struct dependency_place *place = &all->places[step->place];
-    return place->n_frames > 0 ? place->frames[0].function : NULL;
-}
-
-/* Adds each function, by what it computes, sleeps, and waits for disks. */
+/* Adds each function, by what it and those that it calls compute, sleep, and wait for disks: the
+ * innermost first, so that of two with the same gain the closer one stands before. */
 static void add_functions(struct candidates *found, const struct dependencies *all) {
     struct step_clock clock = step_clock_start(all);
     for (size_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
         double lasted_ns = step_clock_lasted(&clock, i);
         enum scale_of of;
-        const char *function = function_of(all, step);
-        if (all->threads[step->thread].is_made || lasted_ns <= 0 || !function ||
-            !scale_of_step(step, &of))
+        if (all->threads[step->thread].is_made || lasted_ns <= 0 || !scale_of_step(step, &of))
             continue;
-        find(found, of, function, NAN)->total_ns += lasted_ns;
+        if (step->place == DEPENDENCIES_NONE) {
+            find(found, of, all->threads[step->thread].name, NAN)->total_ns += lasted_ns;
+            continue;
+        }
+        const struct dependency_place *place = &all->places[step->place];
+        for (size_t f = 0; f < place->n_frames; f++)
+            find(found, of, place->frames[f].function, NAN)->total_ns += lasted_ns;
     }
     step_clock_free(&clock);
 }
