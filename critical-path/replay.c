@@ -68,15 +68,10 @@ static void pay_for_waking(struct replay_state *replay, struct runner *runner, u
         cost_ns = 0;
     else
         runner->debt_ns += replay->recorded.behind_waking_ns + (has_woken ? 0 : cost_ns);
-    if (woken->is_spinning) { /* it sees for itself */
-        if (woken->state == RUNNER_ON_CORE) {
-            woken->left_ns = 0;
-            woken->since_ns = replay->now_ns;
-            heap_set(&replay->clock, woken->id, replay->now_ns);
-        }
-    } else {
+    if (woken->is_spinning) /* it sees for itself */
+        replay_cores_look(replay, woken);
+    else
         heap_set(&replay->clock, woken->id, replay->now_ns + cost_ns);
-    }
 }
 
 /* ---- one step ---- */
@@ -300,6 +295,25 @@ static void happen(struct replay_state *replay, struct runner *runner) {
     }
 }
 
+/* Will nothing happen but that spinning threads take turns on the cores? */
+static bool only_spins(const struct replay_state *replay) {
+    for (size_t t = 0; t < replay->all->n_threads; t++) {
+        const struct runner *runner = &replay->runners[t];
+        bool is_due = heap_has(&replay->clock, runner->id) &&
+                      isfinite(replay->clock.entries[replay->clock.position[runner->id]].key);
+        if ((is_due || runner->state == RUNNER_QUEUED) && !replay_cores_spins(runner))
+            return false;
+    }
+    return true;
+}
+
+static bool is_stuck(const struct replay_state *replay) {
+    if (replay->clock.count == 0 || isinf(heap_first(&replay->clock)->key))
+        return true;
+    return replay_cores_spins(&replay->runners[heap_first(&replay->clock)->id]) &&
+           only_spins(replay);
+}
+
 /* Nothing can happen any more, as in the real program it would: who has waited longest by the
  * recorded order goes on. False: nobody waits. */
 static bool force(struct replay_state *replay) {
@@ -314,7 +328,6 @@ static bool force(struct replay_state *replay) {
         return false;
     replay->out->forced++;
     first->is_forced = true;
-    first->left_ns = first->is_spinning ? 0 : first->left_ns;
     if (first->taking != NONE) {
         replay_objects_remove(replay, first);
     } else {
@@ -328,7 +341,10 @@ static bool force(struct replay_state *replay) {
         *link = first->next;
         replay->is_done[of] = true;
     }
-    heap_set(&replay->clock, first->id, replay->now_ns);
+    if (first->is_spinning)
+        replay_cores_look(replay, first);
+    else
+        heap_set(&replay->clock, first->id, replay->now_ns);
     return true;
 }
 
@@ -420,9 +436,10 @@ static struct replayed replay_steps(const struct dependencies *all,
     for (uint32_t t = 0; t < all->n_threads; t++)
         begin_runner(&replay, t, start_ns);
     while (!replay.is_over) {
-        bool is_stuck = replay.clock.count == 0 || isinf(heap_first(&replay.clock)->key);
-        if (is_stuck && !force(&replay))
+        if (is_stuck(&replay) && !force(&replay))
             break;
+        if (replay.clock.count == 0)
+            continue;
         const struct heap_entry next = *heap_first(&replay.clock);
         heap_remove(&replay.clock, next.id);
         replay.now_ns = fmax(replay.now_ns, next.key);

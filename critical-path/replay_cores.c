@@ -35,9 +35,15 @@ static void charge(const struct replay_state *replay, struct runner *runner) {
     runner->since_ns = replay->now_ns;
 }
 
-/* The moment of the run that it has come to. */
+bool replay_cores_spins(const struct runner *runner) {
+    return runner->is_spinning && runner->left_ns > 0;
+}
+
+/* The moment of the run that it has come to. Who spins comes no farther before others do. */
 static double come_to(const struct replay_state *replay, const struct runner *runner) {
     bool has_ended = runner->at == DEPENDENCIES_NONE;
+    if (replay_cores_spins(runner))
+        return INFINITY;
     return has_ended ? 0 : (double)replay->all->steps[runner->at].end_ns - runner->left_ns;
 }
 
@@ -141,6 +147,15 @@ bool replay_cores_compute(struct replay_state *replay, struct runner *runner, do
     runner->left_ns = ns;
     arm(replay, runner);
     return true;
+}
+
+void replay_cores_look(struct replay_state *replay, struct runner *runner) {
+    runner->left_ns = 0;
+    runner->since_ns = replay->now_ns;
+    if (runner->state == RUNNER_ON_CORE)
+        heap_set(&replay->clock, runner->id, replay->now_ns);
+    else if (runner->state == RUNNER_QUEUED)
+        heap_set(&replay->queue, runner->id, come_to(replay, runner));
 }
 
 /* ---- what happens on a core ---- */

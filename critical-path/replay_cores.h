@@ -19,6 +19,12 @@ void replay_cores_leave(struct replay_state *replay, struct runner *runner,
 /* The runner computes so long. False: that takes no time. */
 bool replay_cores_compute(struct replay_state *replay, struct runner *runner, double ns);
 
+/* The runner waits on its core, or would if it had one, and what it waits for is not there. */
+bool replay_cores_spins(const struct runner *runner);
+
+/* What the spinning runner waits for may be there: it looks, as soon as it has a core. */
+void replay_cores_look(struct replay_state *replay, struct runner *runner);
+
 /* Something happens to the runner, which has a core. True: it has computed all that it was to. */
 bool replay_cores_happen(struct replay_state *replay, struct runner *runner);
 

@@ -262,6 +262,47 @@ static void who_would_wait_for_ever_is_let_go_and_that_is_counted(void **state) 
 }
 
 /* Nothing tells whether the first 100 are in slow() or in main(), which calls it. */
+/* FIRST has a spin lock from 1 to 11 ms, and `unlocks`; SECOND spins for it on another core from
+ * 2 ms on, and has it for 4. */
+static struct dependencies *two_that_spin(bool unlocks) {
+    enum { US = 1000, MS = 1000 * US };
+    struct dependencies *all = steps_new(&names, 2);
+    act(all, FIRST, STEP_COMPUTE, 1 * MS, OPERATION_SPIN, LOCK)->in_call = 1;
+    add(all, SECOND, STEP_COMPUTE, 2 * MS);
+    if (unlocks)
+        act(all, FIRST, STEP_COMPUTE, 11 * MS, OPERATION_UNLOCK, LOCK);
+    else
+        add(all, FIRST, STEP_COMPUTE, 11 * MS);
+    uint32_t unlock = (uint32_t)all->n_steps - 1;
+    struct dependency_step *lock = act(all, SECOND, STEP_COMPUTE, 11 * MS, OPERATION_SPIN, LOCK);
+    lock->in_call = 1;
+    lock->limit = unlock;
+    lock->limit_kind = LINK_LOCK;
+    act(all, SECOND, STEP_COMPUTE, 15 * MS, OPERATION_UNLOCK, LOCK);
+    join(all, SECOND);
+    return all;
+}
+
+/* Who spins has nothing to do while others have: 2 + 11 + 4 ms on one core, and what is spun. */
+static void who_spins_lets_others_have_the_core(void **state) {
+    (void)state;
+    struct dependencies *all = two_that_spin(true);
+    assert_true(fabs(end_of(all, SCALE_COMPUTING, "fast", 1, 0) - 15e6) < 1e5);
+    double one_core_ns = end_of(all, SCALE_COMPUTING, "fast", 1, 1);
+    assert_true(one_core_ns >= 17e6 && one_core_ns < 34e6);
+    dependencies_free(all);
+}
+
+static void spinning_for_ever_ends(void **state) {
+    (void)state;
+    struct dependencies *all = two_that_spin(false);
+    struct scale scale = {.of = SCALE_COMPUTING, .name = "fast", .factor = 1};
+    struct what_if predicted = critical_path_predict(all, &scale, 1, 1);
+    assert_int_equal(predicted.forced, 1);
+    assert_true(predicted.rescheduled_ns >= 17e6);
+    dependencies_free(all);
+}
+
 static void what_may_be_a_callers_is_told_apart(void **state) {
     (void)state;
     struct dependencies *all = steps_new(&names, 1);
@@ -309,6 +350,8 @@ int main(void) {
         cmocka_unit_test(a_wait_for_a_condition_follows_from_what_is_there),
         cmocka_unit_test(with_more_permits_nobody_waits),
         cmocka_unit_test(who_would_wait_for_ever_is_let_go_and_that_is_counted),
+        cmocka_unit_test(who_spins_lets_others_have_the_core),
+        cmocka_unit_test(spinning_for_ever_ends),
         cmocka_unit_test(what_may_be_a_callers_is_told_apart),
         cmocka_unit_test(steps_without_operations_are_not_replayed),
     };
