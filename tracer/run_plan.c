@@ -42,11 +42,10 @@ bool run_plan_is_unclear(const struct trace_plain_run *sampled,
            differ(sampled_cpu_ns, traced_cpu_ns, fmax(cpu_ns, run_ns));
 }
 
-/* Such a run takes about the program's CPU time. Where time does not matter two of a short program
- * tell how far chance goes; a program that takes longer than all runs with emptied caches has none.
- * Where it does there is one, of a program that keeps more than one core busy. */
+/* Such a run takes about the program's CPU time. Where time does not matter two of them tell how
+ * far chance goes; a program that takes longer than all runs with emptied caches has none. Where it
+ * does there is one, of a program that keeps more than one core busy. */
 #define ONE_CORE_RUNS       2
-#define ONE_CORE_SHORT_NS   5e9
 #define ONE_CORE_LONGEST_NS 24e9
 
 size_t run_plan_one_core(const struct tracer_options *options,
@@ -57,7 +56,7 @@ size_t run_plan_one_core(const struct tracer_options *options,
         return 0;
     if (options->plain_runs == PLAIN_RUNS_IF_UNCLEAR)
         return cpu_ns > RECORDED_SEVERAL_CORES * run_ns ? 1 : 0;
-    return longer_ns < ONE_CORE_SHORT_NS ? ONE_CORE_RUNS : 1;
+    return ONE_CORE_RUNS;
 }
 
 /* Shorter runs tell nothing, and these take about twice as long as others. */

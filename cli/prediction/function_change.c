@@ -136,8 +136,8 @@ static bool find(const struct dependencies *recorded, const struct model *model,
 
 /* As label_or() has it. */
 static const char *label_of(const struct model *model, const struct node *node) {
-    bool is_edge = node->kind == NODE_START || node->kind == NODE_END;
-    return is_edge ? node_kind_name(node->kind) : node_place(model, node);
+    bool is_terminal = node->kind == NODE_START || node->kind == NODE_END;
+    return is_terminal ? node_kind_name(node->kind) : node_place(model, node);
 }
 
 static void scale_share(struct dist *dist, double share, double factor) {

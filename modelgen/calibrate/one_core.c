@@ -14,8 +14,9 @@
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 
-/* CPU time of the same run, made several times. */
+/* CPU time of the same run, made `n` times. */
 struct runs {
+    size_t n;
     double median_ns, spread; /* most less least, over the median */
     double as_measured_ns;    /* the median, whatever the cores' speed was */
 };
@@ -23,7 +24,8 @@ struct runs {
 static struct runs summarise(double *cpu_ns, size_t n) {
     gsl_sort(cpu_ns, 1, n);
     double median_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
-    return (struct runs){.median_ns = median_ns, .spread = (cpu_ns[n - 1] - cpu_ns[0]) / median_ns};
+    return (struct runs){
+        .n = n, .median_ns = median_ns, .spread = (cpu_ns[n - 1] - cpu_ns[0]) / median_ns};
 }
 
 /* At the usual speed of computing. How fast memory is says nothing here: the program itself may be
@@ -81,6 +83,14 @@ static void note_question(double ratio, const char *question, struct model *mode
               model->asks_cores);
 }
 
+/* By how much both may differ and be alike. Runs of which each kind was made more than once tell
+ * that themselves. */
+static double least_difference(const struct runs *plain, const struct runs *alone) {
+    double spread = fmax(plain->spread, alone->spread);
+    return plain->n > 1 && alone->n > 1 ? fmax(evidence.repeated_difference, 2 * spread)
+                                        : fmax(evidence.run_difference, spread);
+}
+
 void one_core_compare(const struct trace *trace, double ended_ns, double simulated_cpu_ns,
                       struct model *model) {
     const struct trace_meta *meta = &trace->meta;
@@ -93,7 +103,7 @@ void one_core_compare(const struct trace *trace, double ended_ns, double simulat
     double at_usual_speed = (alone.median_ns - outside_ns) / simulated_cpu_ns;
     double as_measured = (alone.as_measured_ns - outside_ns) / simulated_cpu_ns;
     double ratio = surely(at_usual_speed, as_measured);
-    double least = fmax(evidence.run_difference, fmax(plain.spread, alone.spread));
+    double least = least_difference(&plain, &alone);
     decision("one_core", "CPU time", fabs(ratio - 1) > least ? "differs" : "alike",
              "%.3f of the model's with one core, where runs differ by %.3f; %.2f cores were busy",
              ratio, fmax(plain.spread, alone.spread), model->machine.busy_cores);

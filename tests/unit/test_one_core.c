@@ -13,15 +13,19 @@
 
 enum { MS = 1000000, CPU = 1000 * MS };
 
+static void add_one_core_run(struct trace *trace, uint64_t cpu_ns) {
+    struct trace_meta *meta = &trace->meta;
+    meta->one_core = memory_resize(meta->one_core, meta->n_one_core + 1, sizeof *meta->one_core);
+    meta->one_core[meta->n_one_core++] = (struct trace_plain_run){cpu_ns, cpu_ns, {0}};
+}
+
 static struct trace *recorded(uint64_t one_core_cpu_ns) {
     struct trace *trace = builder_new(2);
     builder_thread(trace, "main", -1);
     builder_finish(trace, CPU / 2);
     builder_plain_run(trace, CPU / 2, CPU);
     builder_plain_run(trace, CPU / 2, CPU + 10 * MS);
-    trace->meta.n_one_core = 1;
-    trace->meta.one_core = memory_alloc(1, sizeof *trace->meta.one_core);
-    trace->meta.one_core[0] = (struct trace_plain_run){one_core_cpu_ns, one_core_cpu_ns, {0}};
+    add_one_core_run(trace, one_core_cpu_ns);
     return trace;
 }
 
@@ -43,6 +47,20 @@ static void what_one_core_saves_is_noted_where_it_is_more_than_chance(void **sta
     model_free(model);
     model = compare(recorded(950 * MS), 1.8);
     assert_true(model->one_core_cpu == 0);
+    model_free(model);
+}
+
+/* The runs on several cores differ by 1 %. */
+static void runs_made_twice_tell_what_is_chance(void **state) {
+    (void)state;
+    struct trace *alike = recorded(950 * MS), *scattered = recorded(950 * MS);
+    add_one_core_run(alike, 952 * MS);
+    add_one_core_run(scattered, 900 * MS);
+    struct model *model = compare(alike, 1.8);
+    assert_true(model->one_core_cpu > 0.95 && model->one_core_cpu < 0.952);
+    model_free(model);
+    model = compare(scattered, 1.8);
+    assert_true(model->one_core_cpu == 0 && model->one_core_doubt > 0.06);
     model_free(model);
 }
 
@@ -124,6 +142,7 @@ static void threads_are_kept_within_the_cores(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_core_saves_is_noted_where_it_is_more_than_chance),
+        cmocka_unit_test(runs_made_twice_tell_what_is_chance),
         cmocka_unit_test(what_only_the_cores_speed_tells_is_no_difference),
         cmocka_unit_test(a_run_that_kept_one_core_busy_tells_nothing),
         cmocka_unit_test(a_program_that_asks_for_its_cores_may_be_another_one),
