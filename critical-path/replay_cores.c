@@ -6,11 +6,14 @@
 
 /* Linux' sysctl_sched_base_slice for one core; longer with more of them, up to eight. */
 #define BASE_SLICE_NS 700000
+/* More of them in a run make no difference to its time: of an hour they are 4 ms. */
+#define MOST_SLICES 1e6
 
 void replay_cores_begin(struct replay_state *replay, int cores) {
     replay->n_cores = replay->n_free = cores;
     replay->running = memory_alloc((size_t)cores, sizeof *replay->running);
-    replay->slice_ns = BASE_SLICE_NS * (1 + floor(log2(fmin(cores, 8))));
+    replay->slice_ns = fmax(BASE_SLICE_NS * (1 + floor(log2(fmin(cores, 8)))),
+                            (double)replay->all->run_ns / MOST_SLICES);
     replay->tick_ns = replay->all->tick_ns;
 }
 

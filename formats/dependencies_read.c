@@ -221,7 +221,7 @@ static const char *check_step(const struct dependencies *all, size_t index,
         return "a step's operation on what is no pool";
     if (!is_index(step->cause, index) || !is_index(step->limit, index))
         return "a step that depends on itself or on a later one: a cycle";
-    if (step->end_ns < now_ns[step->thread] || !is_time((json_int_t)step->end_ns))
+    if (step->end_ns < now_ns[step->thread] || step->end_ns > all->run_ns)
         return "a step's time";
     bool is_late =
         (step->cause != DEPENDENCIES_NONE && all->steps[step->cause].end_ns > step->end_ns) ||

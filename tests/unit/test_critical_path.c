@@ -341,6 +341,15 @@ static void a_changed_byte_is_noticed(void **state) {
     dependencies_free(all);
 }
 
+static void a_step_behind_the_runs_end_is_refused(void **state) {
+    (void)state;
+    struct dependencies *all = two_threads();
+    all->run_ns = all->steps[all->n_steps - 1].end_ns - 1;
+    save(all);
+    assert_refused("a step's time");
+    dependencies_free(all);
+}
+
 /* A reader takes no more memory than a file is worth: steps that pack too well get a longer one. */
 static void steps_that_are_alike_are_read(void **state) {
     (void)state;
@@ -349,6 +358,7 @@ static void steps_that_are_alike_are_read(void **state) {
     struct dependencies *all = two_threads();
     free(all->steps);
     all->n_steps = STEPS;
+    all->run_ns = all->threads[0].start_ns + STEPS;
     all->steps = memory_alloc(STEPS, sizeof *all->steps);
     for (uint64_t i = 0; i < STEPS; i++)
         all->steps[i] = (struct dependency_step){.end_ns = all->threads[0].start_ns + i,
@@ -458,6 +468,7 @@ int main(void) {
         cmocka_unit_test(steps_of_version_1_are_read),
         cmocka_unit_test(steps_that_are_not_packed_are_read),
         cmocka_unit_test(a_changed_byte_is_noticed),
+        cmocka_unit_test(a_step_behind_the_runs_end_is_refused),
         cmocka_unit_test(steps_that_are_alike_are_read),
     };
     return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
