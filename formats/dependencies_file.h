@@ -20,6 +20,10 @@ _Static_assert(sizeof(struct dependencies_head) == 32, "as documented");
 
 enum { DEPENDENCIES_WITH_TASKS = 5, DEPENDENCIES_PACKED = 6 }; /* versions, and later ones */
 
+/* Of the frame: a reader keeps that many bytes, 2 to the power of it, and takes no frame that wants
+ * more. */
+enum { DEPENDENCIES_WINDOW_LOG = 19 };
+
 /* What the header needs of the room beside its text and its frames (formats/binary_input.h). */
 #define DEPENDENCIES_ROOM (1u << 20)
 

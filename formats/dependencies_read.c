@@ -328,6 +328,7 @@ static int read_head(struct reader *reader, struct dependencies_head *head) {
     if (head->text_bytes > reader->input.size - sizeof *head)
         return truncated(reader);
     reader->zstd = ZSTD_createDCtx();
+    ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_windowLogMax, DEPENDENCIES_WINDOW_LOG);
     reader->packed = memory_alloc(ZSTD_DStreamInSize(), 1);
     reader->left = 1;
     return 0;

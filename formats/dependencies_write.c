@@ -102,6 +102,7 @@ static bool write_packed(FILE *file, const struct dependencies *all) {
         .file = file, .zstd = ZSTD_createCCtx(), .capacity = ZSTD_CStreamOutSize()};
     packer.packed = memory_alloc(packer.capacity, 1);
     ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_windowLog, DEPENDENCIES_WINDOW_LOG);
     ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_checksumFlag, 1);
     bool written = pack(&packer, all->steps, all->n_steps * sizeof *all->steps, ZSTD_e_continue) &&
                    pack(&packer, all->tasks, all->n_tasks * sizeof *all->tasks, ZSTD_e_end);

@@ -324,20 +324,52 @@ static void steps_that_are_not_packed_are_read(void **state) {
     dependencies_free(all);
 }
 
+/* The saved file's bytes; the caller frees. */
+static char *read_saved(size_t *size) {
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    *size = (size_t)status.st_size;
+    char *bytes = memory_alloc(*size, 1);
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+/* Changes a byte of it. */
+static void put_byte(long at, int byte) {
+    FILE *file = fopen(path, "r+b");
+    fseek(file, at, SEEK_SET);
+    fputc(byte, file);
+    fclose(file);
+}
+
 /* The steps' checksum tells. */
 static void a_changed_byte_is_noticed(void **state) {
     (void)state;
     struct dependencies *all = two_threads();
     save(all);
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    FILE *file = fopen(path, "r+b");
-    fseek(file, (long)status.st_size - 8, SEEK_SET);
-    int byte = fgetc(file);
-    fseek(file, (long)status.st_size - 8, SEEK_SET);
-    fputc(byte ^ 1, file);
-    fclose(file);
+    size_t size;
+    char *saved = read_saved(&size);
+    put_byte((long)size - 8, saved[size - 8] ^ 1);
     assert_refused("corrupted");
+    free(saved);
+    dependencies_free(all);
+}
+
+/* Byte 5 of a zstd frame is the size of its window: RFC 8878, section 3.1.1.1.2. */
+static void a_frame_that_wants_much_memory_is_refused(void **state) {
+    (void)state;
+    static const char magic[] = {0x28, (char)0xB5, 0x2F, (char)0xFD};
+    struct dependencies *all = two_threads();
+    save(all);
+    size_t size;
+    char *saved = read_saved(&size);
+    char *frame = memmem(saved, size, magic, sizeof magic);
+    assert_non_null(frame);
+    put_byte(frame - saved + 5, 0x85); /* 104 MB */
+    assert_refused("corrupted");
+    free(saved);
     dependencies_free(all);
 }
 
@@ -468,6 +500,7 @@ int main(void) {
         cmocka_unit_test(steps_of_version_1_are_read),
         cmocka_unit_test(steps_that_are_not_packed_are_read),
         cmocka_unit_test(a_changed_byte_is_noticed),
+        cmocka_unit_test(a_frame_that_wants_much_memory_is_refused),
         cmocka_unit_test(a_step_behind_the_runs_end_is_refused),
         cmocka_unit_test(steps_that_are_alike_are_read),
     };
