@@ -10,7 +10,7 @@
 
 /* From so many busy cores on, on average, a run with one core tells what several cost each other:
  * the tracer makes such a run, and modelgen goes by it. */
-#define RECORDED_SEVERAL_CORES 1.2
+#define RECORDED_SEVERAL_CORES 1.1
 
 /* The median of all runs; 0: not known. */
 struct pace_reading recorded_pace(const struct trace_meta *meta);
