@@ -258,21 +258,38 @@ class HeaderReader {
 };
 
 /* The comparison with the thread's number that decides what is done in a round, such as
- * if (i % threads != index) continue; `asks` tells whether the other side is one to compare with.
- */
+ * if (i % threads != index) continue, alone or with other reasons to skip the round; `asks` tells
+ * whether the other side is one to compare with. `joined`: the operator around it; "": none. */
+template <typename Asks>
+const Expr *find_comparison(const Expr &condition, const std::string &joined, int f,
+                            const Taint &taint, const Asks &asks) {
+    if (condition.kind != ExprKind::Operator || condition.children.size() != 2)
+        return nullptr;
+    if ((condition.text == "||" || condition.text == "&&") &&
+        (joined.empty() || joined == condition.text)) {
+        for (const Expr &child : condition.children)
+            if (const Expr *found = find_comparison(child, condition.text, f, taint, asks))
+                return found;
+        return nullptr;
+    }
+    /* What others do too, for another reason, is no part of the thread's own. */
+    if (!(condition.text == "==" && joined != "||") && !(condition.text == "!=" && joined != "&&"))
+        return nullptr;
+    for (size_t side = 0; side < 2; side++)
+        if (taint.evaluate(condition.children[side], f, nullptr).all & TAINT_INDEX &&
+            asks(condition.children[1 - side]))
+            return &condition;
+    return nullptr;
+}
+
+/* The comparison in a condition of the loop's body. */
 template <typename Asks>
 const Expr *find_filter(const Stmt &stmt, int f, const Taint &taint, const Asks &asks,
                         int depth = 0) {
     const int max_depth = 3; /* block, if, block */
-    if (stmt.kind == StmtKind::If) {
-        const Expr &condition = stmt.exprs[0];
-        bool compares = condition.kind == ExprKind::Operator && condition.children.size() == 2 &&
-                        (condition.text == "==" || condition.text == "!=");
-        for (size_t side = 0; compares && side < 2; side++)
-            if (taint.evaluate(condition.children[side], f, nullptr).all & TAINT_INDEX &&
-                asks(condition.children[1 - side]))
-                return &condition;
-    }
+    if (stmt.kind == StmtKind::If)
+        if (const Expr *filter = find_comparison(stmt.exprs[0], "", f, taint, asks))
+            return filter;
     if (stmt.kind == StmtKind::Block && depth < max_depth)
         for (const Stmt &child : stmt.children)
             if (const Expr *filter = find_filter(child, f, taint, asks, depth + 1))

@@ -292,6 +292,60 @@ static void grow_with_creations(const struct peg_builder *builder, const struct 
     scaling->pool = team;
 }
 
+/* What the pool's threads compute in all. */
+static double cpu_of_pool(const struct peg_builder *builder, const struct thread_pool *pool) {
+    double cpu_ns = 0;
+    for (size_t i = 0; i < pool->n_threads; i++)
+        cpu_ns += thread_states_cpu(&builder->in->timelines[pool->threads[i]],
+                                    builder->in->trace->threads[pool->threads[i]].end_ns);
+    return cpu_ns;
+}
+
+/* How often threads got what they asked for at the node. */
+static double count_taken(const struct peg_builder *builder, int node) {
+    double taken = 0;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        taken += edge->from == node && edge->when == OUTCOME_YES ? edge->decisions : 0;
+    }
+    return taken;
+}
+
+/* Which loop's supply does the node take from? NULL: none. */
+static const struct facts_loop *supplied_loop(const struct peg_builder *builder,
+                                              const struct peg_edge *draft) {
+    const struct facts *facts = builder->in->facts;
+    const struct peg_node_values *from = &builder->nodes.items[draft->from];
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        if (builder->in->streams->loop_is_tokens[from->pool][l] &&
+            source_context_in_loop(builder->in->trace, from->context, &facts->loops[l]))
+            return &facts->loops[l];
+    return NULL;
+}
+
+/* Rounds of a loop that its threads share may make no call, as where each table is made by whoever
+ * needs it first. When the last call has been made, the others are still to be shared out. The
+ * share of what `draft` computes that these are, by the samples in the loop: a thread's own work
+ * behind the loop is none of it. */
+static double share_of_silent_rounds(const struct peg_builder *builder,
+                                     const struct peg_edge *draft) {
+    const struct node *from = &builder->model->nodes[draft->from];
+    const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
+    if (!pool->scales || from->kind != NODE_ACQUIRE || draft->when != OUTCOME_NO)
+        return 0;
+    const struct facts_loop *loop = supplied_loop(builder, draft);
+    if (!loop)
+        return 0;
+    double all_ns = cpu_of_pool(builder, pool), cpu_ns = sum(&draft->cpu_ns);
+    double round_ns = (all_ns - cpu_ns) / fmax(count_taken(builder, draft->from), 1);
+    if (cpu_ns < evidence.matters * all_ns ||
+        cpu_ns < evidence.much_longer * round_ns * (double)pool->n_threads)
+        return 0;
+    double inside = source_sampled_share(builder->in->sample, pool->start_routine, loop);
+    double share = 1 - (1 - inside) * all_ns / cpu_ns;
+    return share > evidence.majority ? share : 0;
+}
+
 struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
@@ -311,6 +365,9 @@ struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_ed
     if (scaling.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);
+    double silent = scaling.pool == MODEL_NONE ? share_of_silent_rounds(builder, draft) : 0;
+    if (silent > 0)
+        scaling = (struct scaling){.share = silent, .pool = team};
     draft->self_scheduled = split.shared;
     /* Of threads that wait for cores some take more than others, which nobody waits for. */
     if (scaling.share > 0 && split.shared && pool->size > builder->model->machine.cores)

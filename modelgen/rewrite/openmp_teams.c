@@ -255,7 +255,9 @@ static void copy_part(struct unfolder *unfolder, const struct member_interval *p
             add_task(unfolder, part, team_index, record.start_ns, true, to);
         if (is_wait && team->has_tasks && regions_is_task(&from->records[r + 1]))
             continue; /* the wait goes on after that task */
-        if (is_wait && team->has_tasks)
+        /* Who waits for certain tasks finds these done; there may be others, and it may be in a
+         * task itself: what it does next belongs to what it took before. */
+        if (is_wait && team->has_tasks && op != OP_TASKWAIT)
             add_task(unfolder, part, team_index, record.start_ns, false, to);
         if (begins_guided(&record, r, guided.last)) {
             take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);

@@ -14,6 +14,7 @@
 #include "modelgen/scaling/apply_rule.h"
 #include "modelgen/scaling/given_time.h"
 #include "modelgen/scaling/pool_graph.h"
+#include "modelgen/scaling/unknown_limit.h"
 
 /* How sure a rule is that takes so many guesses. */
 static double confidence_of(int guesses) {
@@ -592,6 +593,22 @@ static bool decide_batched(const struct subject *subject) {
     return true;
 }
 
+/* True: it makes room in what is limited in units that were not recorded. */
+static bool decide_unlimited(const struct subject *subject, enum partition rule) {
+    struct model *model = subject->model;
+    const struct hand_made *limit = unknown_limit_of(model, subject->pool);
+    struct pool *pool = &model->pools[subject->pool];
+    if (!limit || rule == PARTITION_PERTHREAD)
+        return false;
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (its threads make "
+                           "room in %s, of which the recording does not tell how much each piece "
+                           "takes: how often more threads let others go on is not known)",
+                           pool->name, limit->name));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+    return true;
+}
+
 static enum partition rule_of(const struct contents *found) {
     return found->supply && found->share ? PARTITION_MIXED
            : found->supply               ? PARTITION_SHARED
@@ -648,7 +665,7 @@ static void decide(struct subject *subject) {
     if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
-    if (decide_open(subject, rule, commanded))
+    if (decide_open(subject, rule, commanded) || decide_unlimited(subject, rule))
         return;
     const char *text = rule_texts[rule];
     if (rule == PARTITION_PERTHREAD && subject->in_rounds) {

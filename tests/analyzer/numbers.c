@@ -59,6 +59,23 @@ static double compute(long me) {
                 continue;
             sum += work(rows[i] + rows[j]);
         }
+    long place = 0;
+    for (long i = 0; i < n_rows; i++) { //= bound share
+        if (rows[i] < 0 || place++ % n_threads != me)
+            continue;
+        sum += work(rows[i]);
+    }
+    for (long i = 0; i < n_rows; i++) //= bound share
+        if (rows[i] > 0 && owner_of[i] == me)
+            sum += work(rows[i]);
+    for (long i = 0; i < n_rows; i++) //= bound fixed
+        if (rows[i] > 0 || owner_of[i] == me)
+            sum += work(rows[i]);
+    for (long i = 0; i < n_rows; i++) { //= bound fixed
+        if (rows[i] < 0 && owner_of[i] != me)
+            continue;
+        sum += work(rows[i]);
+    }
     for (struct item *item = own_items[me]; item; item = item->next) //= bound share
         sum += work(item->value);
     struct item *item = own_items[me];

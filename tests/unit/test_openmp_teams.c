@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -80,10 +81,60 @@ static void an_equal_number_makes_no_part(void **state) {
     trace_free(trace);
 }
 
+/* What a member of the region does with tasks: it enters two, waits in the first one for others,
+ * and waits at last where the region ends. */
+static void wait_in_a_task(struct trace *trace, int thread, uint64_t start_ns) {
+    uint32_t context = builder_context(trace, "sum_of", 13, "main._omp_fn.0", 10);
+    for (int task = 0; task < 2; task++) {
+        builder_record(trace, thread, "GOMP_task", start_ns + (uint64_t)task * 100, 0, REGION,
+                       context, 0)
+            ->flags = TRACE_ENTERS;
+        builder_record(trace, thread, "GOMP_taskwait", start_ns + (uint64_t)task * 100 + 50, 10,
+                       REGION, context, 0);
+    }
+}
+
+static void who_waits_for_tasks_may_find_more_of_them_later(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "gomp_thread_start", MAIN);
+    add(trace, MAIN, 100, 0);
+    for (int t = 0; t < 2; t++) {
+        add(trace, t, 110, TRACE_ENTERS);
+        wait_in_a_task(trace, t, 120);
+        add(trace, t, 500, TRACE_LEAVES);
+    }
+    builder_finish(trace, LIFE);
+    struct model model = {0};
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "openmp_teams");
+    struct teams teams = teams_unfold(&log, &model);
+    for (size_t t = 1; t < log.trace.n_threads; t++) {
+        size_t taken = 0, in_vain = 0;
+        for (size_t r = 0; r < log.trace.threads[t].n_records; r++) {
+            const struct trace_record *record = &log.trace.threads[t].records[r];
+            if (trace_op(record) != OP_TAKE)
+                continue;
+            taken += record->value != 0;
+            in_vain += record->value == 0;
+        }
+        assert_int_equal(taken, 2);
+        assert_int_equal(in_vain, 1); /* where the region ends */
+    }
+    teams_free(&teams);
+    event_log_free(&log);
+    trace_free(trace);
+    for (size_t i = 0; i < model.n_notes; i++)
+        free(model.notes[i]);
+    free(model.notes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_forking_thread_has_a_part_of_its_own_in_the_team),
         cmocka_unit_test(an_equal_number_makes_no_part),
+        cmocka_unit_test(who_waits_for_tasks_may_find_more_of_them_later),
     };
     return cmocka_run_group_tests_name("OpenMP teams", tests, NULL, NULL);
 }

@@ -292,6 +292,44 @@ static void a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads
     model_free(model);
 }
 
+/* Of 100 rows that each of two threads does, the first 12 end with a lock; the samples, one for
+ * each row, are those of `in_loop` rows there, and of the others behind the loop. */
+static struct model *silent_rows_model(int in_loop) {
+    enum { ROWS = 100, SEEN = 12 };
+    struct facts_loop loop = row_loop(BOUND_SHARED, REST_NONE);
+    struct sample_node nodes[] = {
+        {.parent = -1, .function = "worker", .line = 100, .running = (uint64_t)in_loop},
+        {.parent = -1, .function = "worker", .line = 120, .running = (uint64_t)(ROWS - in_loop)}};
+    struct sample sample = {.nodes = nodes, .n_nodes = 2};
+    struct trace *trace = row_trace((int[]){ROWS, ROWS}, 2);
+    for (size_t t = 1; t < trace->n_threads; t++)
+        trace->threads[t].n_records = 2 * SEEN;
+    row_sample = &sample;
+    struct model *model = model_of(trace, &loop);
+    row_sample = NULL;
+    return model;
+}
+
+/* As where tables are made under a lock by who needs them first. */
+static void rounds_without_a_call_are_shared_out_like_the_others(void **state) {
+    (void)state;
+    struct model *model = silent_rows_model(100);
+    assert_int_equal(model->pools[1].partition, PARTITION_MIXED);
+    ASSERT_ROWS(model, 1, 200);
+    ASSERT_ROWS(model, 2, 100);
+    ASSERT_ROWS(model, 8, 25);
+    model_free(model);
+}
+
+static void what_a_thread_computes_behind_a_shared_loop_is_its_own(void **state) {
+    (void)state;
+    struct model *model = silent_rows_model(12);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, 24 + 88);
+    ASSERT_ROWS(model, 8, 3 + 88);
+    model_free(model);
+}
+
 /* Every third row is also entered in a log, under the same lock; it is held for so long that the
  * graph shows it. */
 static struct trace *logged_row_trace(const int *rows, int threads) {
@@ -1089,6 +1127,8 @@ int main(void) {
         cmocka_unit_test(that_one_thread_goes_another_way_is_said),
         cmocka_unit_test(rows_of_a_loop_that_the_source_does_not_show_are_unknown),
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
+        cmocka_unit_test(rounds_without_a_call_are_shared_out_like_the_others),
+        cmocka_unit_test(what_a_thread_computes_behind_a_shared_loop_is_its_own),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(rows_of_which_nobody_knows_who_ends_them_are_unknown),
         cmocka_unit_test(permits_do_not_tell_who_ends_a_loop),
