@@ -9,6 +9,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/calibrate/thread_numbers.h"
@@ -62,15 +63,10 @@ void disk_service_free(struct disk_service *disks) {
 /* Position of the first one that the thread queued then or later. */
 static size_t first_queued(const struct disk_service *disks, size_t thread, uint64_t time_ns) {
     const size_t *requests = disks->requests[thread];
-    size_t low = 0, high = disks->n_requests[thread];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (disks->trace->blocks[requests[middle]].queued_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, disks->n_requests[thread]);
+    while (bisection_next(&at))
+        bisection_tell(&at, disks->trace->blocks[requests[at.middle]].queued_ns < time_ns);
+    return at.low;
 }
 
 struct disk_requests disk_service_queued(const struct disk_service *disks, size_t thread,
