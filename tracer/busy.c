@@ -20,7 +20,7 @@ int busy_compare_spans(const void *left, const void *right) {
 void busy_settle(struct busy *busy) {
     if (busy->count == 0)
         return;
-    qsort(busy->items, busy->count, sizeof *busy->items, busy_compare_spans);
+    VECTOR_SORT(busy, busy_compare_spans);
     size_t kept = 1;
     for (size_t i = 1; i < busy->count; i++) {
         struct busy_span *last = &busy->items[kept - 1];

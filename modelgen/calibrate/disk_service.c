@@ -272,7 +272,7 @@ static struct moves find_moves(const struct services *services, const double *ti
         double distance = fabs(to->sector - to[-1].sector - to[-1].sectors);
         moves.items[i - 1] = (struct move){distance, times[i], i};
     }
-    qsort(moves.items, moves.count, sizeof *moves.items, compare_moves);
+    VECTOR_SORT(&moves, compare_moves);
     find_classes(&moves);
     return moves;
 }
@@ -339,8 +339,7 @@ static size_t count_servers(const struct services *services, size_t deepest, boo
 static struct services sorted_services(const struct disk_service *disks, uint32_t device,
                                        const int *alike) {
     struct services services = find_services(disks, device, alike);
-    if (services.count > 0)
-        qsort(services.items, services.count, sizeof *services.items, compare_issues);
+    VECTOR_SORT(&services, compare_issues);
     return services;
 }
 
@@ -352,7 +351,7 @@ static int compare_completions(const void *left, const void *right) {
 /* One at a time, in whatever order: each from when the one before was done, or it came. */
 static void times_of_one_server(struct services *services, double *times_ns) {
     uint64_t done_ns = 0;
-    qsort(services->items, services->count, sizeof *services->items, compare_completions);
+    VECTOR_SORT(services, compare_completions);
     for (size_t i = 0; i < services->count; i++) {
         const struct service *service = &services->items[i];
         uint64_t from_ns = service->issued_ns > done_ns ? service->issued_ns : done_ns;

@@ -215,8 +215,7 @@ static bool find(const struct finder *finder, bool is_proposed) {
                                monitors_guard(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
-        if (passages.count)
-            qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
+        VECTOR_SORT(&passages, passages_compare);
         struct explanation pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
         pattern.pattern.is_proposed = is_proposed && class->waits == 0;
         bool found = passages_add(finder, &passages, false, &pattern);
