@@ -61,3 +61,8 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t size) {
     memset((char *)items + count * size, 0, size);
     return items;
 }
+
+void memory_sort(void *items, size_t n, size_t size, int (*compare)(const void *, const void *)) {
+    if (n > 0) /* else `items` may be NULL, which qsort() must not get */
+        qsort(items, n, size, compare);
+}

@@ -22,6 +22,13 @@ char *memory_vformat(const char *format, va_list arguments) __attribute__((forma
                                   sizeof(__typeof__(*(array)->items))),                            \
      &(array)->items[(array)->count++])
 
+/* Puts an array's elements in order, as qsort() does; there may be none. */
+#define VECTOR_SORT(array, compare)                                                                \
+    memory_sort((array)->items, (array)->count, sizeof *(array)->items, compare)
+
+/* Implementation of VECTOR_SORT: `n` elements of so many bytes. */
+void memory_sort(void *items, size_t n, size_t size, int (*compare)(const void *, const void *));
+
 /* Implementation of VECTOR_ADD: room for element number `count`. */
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t size);
 

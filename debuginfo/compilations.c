@@ -74,9 +74,7 @@ static void read_module(struct module_compilations *module, Dwarf *debug) {
         module->units.items[unit].lines = lines;
         add_ranges(module, &lines, unit);
     }
-    if (module->ranges.count > 0)
-        qsort(module->ranges.items, module->ranges.count, sizeof *module->ranges.items,
-              compare_ranges);
+    VECTOR_SORT(&module->ranges, compare_ranges);
 }
 
 static struct module_compilations *find_module(struct compilations *units, Dwfl_Module *module) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 static void free_texts(char **texts, size_t n) {
@@ -110,15 +111,11 @@ size_t trace_thread_by_index(const struct trace *trace, int pid, int index) {
 /* How many of the items, which stand in the order of that time, have it by `time_ns`. `times`: the
  * first one's; `stride`: bytes from one to the next. */
 static size_t count_until(const uint64_t *times, size_t n, size_t stride, uint64_t time_ns) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (*(const uint64_t *)((const char *)times + middle * stride) <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, n);
+    while (bisection_next(&at))
+        bisection_tell(&at,
+                       *(const uint64_t *)((const char *)times + at.middle * stride) <= time_ns);
+    return at.low;
 }
 
 size_t trace_slices_begun(const struct trace_thread *thread, uint64_t time_ns) {

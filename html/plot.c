@@ -351,8 +351,7 @@ static struct values all_x(const struct plot *plot) {
         for (size_t i = 0; i < plot->series[s].n_marks; i++)
             *VECTOR_ADD(&all) = plot->series[s].marks[i].x;
     }
-    if (all.count > 0)
-        qsort(all.items, all.count, sizeof *all.items, compare_numbers);
+    VECTOR_SORT(&all, compare_numbers);
     size_t kept = 0;
     for (size_t i = 0; i < all.count; i++)
         if (kept == 0 || all.items[kept - 1] != all.items[i])

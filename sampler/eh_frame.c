@@ -7,7 +7,6 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -99,7 +98,7 @@ static bool make_table(Elf *elf, Elf_Scn *section, uint64_t address, struct eh_f
     collect_pairs((const unsigned char *)elf_getident(elf, NULL), data, &pairs);
     if (pairs.count == 0)
         return false;
-    qsort(pairs.items, pairs.count, sizeof *pairs.items, compare_pairs);
+    VECTOR_SORT(&pairs, compare_pairs);
     *table = (struct eh_frame_table){
         .origin = address, .count = pairs.count, .made = (unsigned char *)pairs.items};
     return true;

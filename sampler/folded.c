@@ -49,7 +49,7 @@ static struct stacks collect_stacks(const struct sample *sample) {
         free(chains[i]);
     free(chains);
     if (stacks.count > 1)
-        qsort(stacks.items, stacks.count, sizeof *stacks.items, compare_stacks);
+        VECTOR_SORT(&stacks, compare_stacks);
     return stacks;
 }
 

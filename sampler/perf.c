@@ -286,7 +286,7 @@ size_t perf_drain(struct perf *perf, const struct perf_record **records) {
         at += header.size;
     }
     if (perf->records.count > 1)
-        qsort(perf->records.items, perf->records.count, sizeof *perf->records.items, compare_times);
+        VECTOR_SORT(&perf->records, compare_times);
     *records = perf->records.items;
     return perf->records.count;
 }

@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_sort_double.h>
 
+#include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -149,15 +150,10 @@ void attribution_free_signals(struct busy *signals, size_t n) {
 /* The first record of a thread that ends after the time; a thread's calls come one after the
  * other. */
 static size_t first_record_after(const struct trace_thread *thread, double time_ns) {
-    size_t low = 0, high = thread->n_records;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if ((double)trace_end_ns(&thread->records[middle]) < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, thread->n_records);
+    while (bisection_next(&at))
+        bisection_tell(&at, (double)trace_end_ns(&thread->records[at.middle]) < time_ns);
+    return at.low;
 }
 
 /* ---- one request ---- */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 void busy_add(struct busy *busy, double from_ns, double to_ns) {
@@ -19,7 +20,7 @@ int busy_compare_spans(const void *left, const void *right) {
 void busy_settle(struct busy *busy) {
     if (busy->count == 0)
         return;
-    qsort(busy->items, busy->count, sizeof *busy->items, busy_compare_spans);
+    VECTOR_SORT(busy, busy_compare_spans);
     size_t kept = 1;
     for (size_t i = 1; i < busy->count; i++) {
         struct busy_span *last = &busy->items[kept - 1];
@@ -46,15 +47,10 @@ void busy_free(struct busy *busy) {
 }
 
 size_t busy_first_after(const struct busy *busy, double time_ns) {
-    size_t low = 0, high = busy->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (busy->items[middle].to_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, busy->count);
+    while (bisection_next(&at))
+        bisection_tell(&at, busy->items[at.middle].to_ns <= time_ns);
+    return at.low;
 }
 
 void busy_explain(struct busy *user, const struct busy *block, struct clock_line line,

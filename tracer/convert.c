@@ -554,9 +554,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     }
     trace->contexts = converter.contexts.items;
     trace->n_contexts = converter.contexts.count;
-    if (converter.values.count > 0)
-        qsort(converter.values.items, converter.values.count, sizeof *converter.values.items,
-              compare_values);
+    VECTOR_SORT(&converter.values, compare_values);
     trace->values = converter.values.items;
     trace->n_values = converter.values.count;
     trace->threads = converter.threads.items;

@@ -253,8 +253,7 @@ static struct candidates find_candidates(const struct search *search, struct clo
                 *VECTOR_ADD(&candidates) = judged;
         }
     }
-    if (candidates.count > 0)
-        qsort(candidates.items, candidates.count, sizeof *candidates.items, compare_candidates);
+    VECTOR_SORT(&candidates, compare_candidates);
     return candidates;
 }
 

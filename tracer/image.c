@@ -206,9 +206,7 @@ static void read_chunks(struct reader *reader, struct segment *segment) {
         read_chunk(reader, records + i * RAW_CHUNK_RECORDS, false);
     for (size_t i = 0; i < reader->owners.count; i++)
         end_owner(reader, &reader->owners.items[i]);
-    if (reader->owners.count > 0)
-        qsort(reader->owners.items, reader->owners.count, sizeof *reader->owners.items,
-              compare_owners);
+    VECTOR_SORT(&reader->owners, compare_owners);
 }
 
 void image_thread_free(struct image_thread *thread) {
@@ -320,8 +318,7 @@ void images_read(struct images *images, struct segment *segment) {
         check_end(image);
         image->maps = make_maps(shared, image->process.root);
     }
-    if (images->count > 0)
-        qsort(images->items, images->count, sizeof *images->items, compare_images);
+    VECTOR_SORT(images, compare_images);
     number_images(images);
     for (size_t i = 0; i < reader.owners.count; i++) /* of images that never were complete */
         image_thread_free(&reader.owners.items[i].thread);

@@ -122,7 +122,7 @@ void pages_tell(struct pages *pages, struct trace *trace, uint64_t start_mono_ns
     struct map last_of = MAP_EMPTY; /* thread number -> 1 + its last one in the trace; 0: none */
     for (size_t t = 0; t < trace->n_threads; t++)
         map_put(&last_of, (uint64_t)trace->threads[t].tid, 0);
-    qsort(pages->seen.items, pages->seen.count, sizeof *pages->seen.items, compare_times);
+    VECTOR_SORT(&pages->seen, compare_times);
     trace->pages = memory_alloc(pages->seen.count, sizeof *trace->pages);
     for (size_t i = 0; i < pages->seen.count; i++) {
         struct trace_pages next = pages->seen.items[i];

@@ -179,7 +179,7 @@ static void complete(struct pairing *pairing, const struct block_event *event) {
 void requests_pair(struct block_requests *requests, struct block_events *events) {
     if (events->count == 0)
         return;
-    qsort(events->items, events->count, sizeof *events->items, compare_events);
+    VECTOR_SORT(events, compare_events);
     struct pairing pairing = {.requests = requests};
     for (size_t i = 0; i < events->count; i++) {
         const struct block_event *event = &events->items[i];

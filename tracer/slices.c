@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 static int compare(const void *left, const void *right) {
@@ -22,18 +23,12 @@ void sched_sort(struct sched_event *events, size_t n) {
 
 const struct sched_event *sched_find(const struct sched_event *events, size_t n_events,
                                      uint32_t tid, size_t *n) {
-    size_t low = 0;
-    size_t high = n_events;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (events[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*n = 0; low + *n < n_events && events[low + *n].tid == tid; ++*n)
+    struct bisection at = bisection_of(0, n_events);
+    while (bisection_next(&at))
+        bisection_tell(&at, events[at.middle].tid < tid);
+    for (*n = 0; at.low + *n < n_events && events[at.low + *n].tid == tid; ++*n)
         ;
-    return *n > 0 ? events + low : NULL;
+    return *n > 0 ? events + at.low : NULL;
 }
 
 #define MOST_TID ((1u << 30) - 1) /* the kernel's own limit is lower */

@@ -52,8 +52,7 @@ static char *sort_maps(const char *maps) {
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
         if (*line)
             *VECTOR_ADD(&lines) = line;
-    if (lines.count > 0)
-        qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+    VECTOR_SORT(&lines, compare_lines);
     char *sorted = memory_alloc(strlen(maps) + 2, 1);
     char *end = sorted;
     uint64_t covered = 0;

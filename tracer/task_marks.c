@@ -49,7 +49,7 @@ void task_marks_place(struct trace_thread *thread) {
     struct marks marks = find_marks(thread);
     if (marks.count == 0)
         return;
-    qsort(marks.items, marks.count, sizeof *marks.items, compare_marks);
+    VECTOR_SORT(&marks, compare_marks);
     struct trace_record *all = memory_alloc(thread->n_records + marks.count, sizeof *all);
     size_t n = 0, next = 0;
     for (size_t r = 0; r < thread->n_records; r++) {

@@ -249,8 +249,7 @@ const struct uprobe_call *uprobes_calls(struct uprobes *uprobes, size_t *n) {
     if (!uprobes)
         return NULL;
     if (uprobes->calls.count == 0 && uprobes->stops.count > 0) {
-        qsort(uprobes->stops.items, uprobes->stops.count, sizeof *uprobes->stops.items,
-              compare_stops);
+        VECTOR_SORT(&uprobes->stops, compare_stops);
         pair_stops(uprobes);
     }
     *n = uprobes->calls.count;

@@ -274,7 +274,7 @@ static int by_first_run(const void *left, const void *right) {
 /* From the file of --reuse; what ran only in between is none. */
 static int list_measured(struct validation *validation, struct error *error) {
     struct measurements *measurements = &validation->measurements;
-    qsort(measurements->items, measurements->count, sizeof *measurements->items, by_first_run);
+    VECTOR_SORT(measurements, by_first_run);
     validation->sweeps = memory_alloc(measurements->count, sizeof *validation->sweeps);
     for (size_t i = 0; i < measurements->count; i++) {
         const struct measurement *measurement = &measurements->items[i];

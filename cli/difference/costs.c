@@ -14,8 +14,7 @@ static int by_name(const void *left, const void *right) {
 /* One of each name, in their order. */
 static void merge(struct costs *costs) {
     size_t kept = 0;
-    if (costs->count > 0)
-        qsort(costs->items, costs->count, sizeof *costs->items, by_name);
+    VECTOR_SORT(costs, by_name);
     for (size_t i = 0; i < costs->count; i++) {
         struct cost *last = kept > 0 ? &costs->items[kept - 1] : NULL;
         if (last && strcmp(last->name, costs->items[i].name) == 0) {
@@ -107,7 +106,6 @@ struct cost_pairs costs_pair(const struct costs *before, const struct costs *aft
         b += order <= 0;
         a += order >= 0;
     }
-    if (pairs.count > 0)
-        qsort(pairs.items, pairs.count, sizeof *pairs.items, by_change);
+    VECTOR_SORT(&pairs, by_change);
     return pairs;
 }

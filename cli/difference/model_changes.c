@@ -183,8 +183,7 @@ int model_changes_find(const struct predicted_model *before, const struct predic
     if (status == 0)
         status = add_all(&search, objects[0], old->n_objects, objects[1], new->n_objects, add_limit,
                          error);
-    if (changes->count > 0)
-        qsort(changes->items, changes->count, sizeof *changes->items, by_size);
+    VECTOR_SORT(changes, by_size);
     for (int side = 0; side < 2; side++) {
         free(pools[side]);
         free(objects[side]);

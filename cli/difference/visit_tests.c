@@ -20,7 +20,7 @@ static struct samples sorted(const struct samples *samples) {
     copy.items = memory_alloc(copy.count + 1, sizeof *copy.items);
     if (copy.count > 0) {
         memcpy(copy.items, samples->items, copy.count * sizeof *copy.items);
-        qsort(copy.items, copy.count, sizeof *copy.items, by_value);
+        VECTOR_SORT(&copy, by_value);
     }
     return copy;
 }
@@ -104,8 +104,7 @@ static int by_p(const void *left, const void *right) {
 }
 
 static void correct(struct visit_tests *tests) {
-    if (tests->count > 0)
-        qsort(tests->items, tests->count, sizeof *tests->items, by_p);
+    VECTOR_SORT(tests, by_p);
     double most = 0;
     for (size_t i = 0; i < tests->count; i++) {
         most = fmax(most, tests->items[i].p * (double)(tests->count - i));

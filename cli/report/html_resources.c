@@ -285,8 +285,7 @@ static void print_objects(FILE *out, const struct html_report *report,
             ranked.items[at].wait_ns = fmax(ranked.items[at].wait_ns, wait_ns);
         }
     }
-    if (ranked.count > 0)
-        qsort(ranked.items, ranked.count, sizeof *ranked.items, by_wait);
+    VECTOR_SORT(&ranked, by_wait);
     size_t waited = 0;
     while (waited < ranked.count && ranked.items[waited].wait_ns > 0)
         waited++;

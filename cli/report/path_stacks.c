@@ -101,8 +101,7 @@ struct path_stacks path_stacks_of(const struct dependencies *all) {
     }
     free(pieces);
     struct path_stacks stacks = {found.count, found.items};
-    if (stacks.count > 0)
-        qsort(stacks.items, stacks.count, sizeof *stacks.items, compare_stacks);
+    VECTOR_SORT(&stacks, compare_stacks);
     join(&stacks);
     return stacks;
 }

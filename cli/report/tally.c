@@ -79,6 +79,5 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 void tally_sort(struct tally *tally) {
-    if (tally->count > 0)
-        qsort(tally->items, tally->count, sizeof *tally->items, compare_rows);
+    VECTOR_SORT(tally, compare_rows);
 }

@@ -210,8 +210,7 @@ static int try_all(struct base *base, const struct model *model, struct reliefs 
         status = try_both(base, model, reliefs, bottlenecks, error);
     progress_end();
     rank(model, bottlenecks);
-    if (bottlenecks->count > 0)
-        qsort(bottlenecks->items, bottlenecks->count, sizeof *bottlenecks->items, compare);
+    VECTOR_SORT(bottlenecks, compare);
     put_simplest_first(bottlenecks, base->sensitivity.config.precision);
     return status;
 }

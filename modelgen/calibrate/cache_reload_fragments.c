@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "modelgen/events/thread_states.h"
 
@@ -42,18 +43,15 @@ static void find_plans(struct fragments *work) {
 /* The core's first eviction after the slice; NULL: none. */
 static const struct trace_eviction *next_eviction(const struct trace *trace,
                                                   const struct trace_slice *slice) {
-    size_t low = 0, high = trace->n_evictions;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct trace_eviction *eviction = &trace->evictions[middle];
-        if (eviction->cpu < slice->cpu ||
-            (eviction->cpu == slice->cpu && eviction->from_ns + SWITCH_NS < slice->off_ns))
-            low = middle + 1;
-        else
-            high = middle;
+    struct bisection at = bisection_of(0, trace->n_evictions);
+    while (bisection_next(&at)) {
+        const struct trace_eviction *eviction = &trace->evictions[at.middle];
+        bisection_tell(&at, eviction->cpu < slice->cpu ||
+                                (eviction->cpu == slice->cpu &&
+                                 eviction->from_ns + SWITCH_NS < slice->off_ns));
     }
-    bool found = low < trace->n_evictions && trace->evictions[low].cpu == slice->cpu;
-    return found ? &trace->evictions[low] : NULL;
+    bool found = at.low < trace->n_evictions && trace->evictions[at.low].cpu == slice->cpu;
+    return found ? &trace->evictions[at.low] : NULL;
 }
 
 /* Why it may cost the thread something to go on with `back`. The eviction is the core's first since
@@ -271,20 +269,15 @@ void fragments_free(struct fragments *work) {
 bool fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
                              double age_ns, struct fragment_rest *rest) {
     const struct fragment_done *done = &work->done[kind->first];
-    size_t low = 0, high = kind->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (done[middle].calm_ns <= age_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t longer = kind->count - low;
+    struct bisection at = bisection_of(0, kind->count);
+    while (bisection_next(&at))
+        bisection_tell(&at, done[at.middle].calm_ns <= age_ns);
+    size_t longer = kind->count - at.low;
     if (longer < FRAGMENTS_FEW)
         return false;
-    rest->ns = kind->sums[low].ns / (double)longer - age_ns;
+    rest->ns = kind->sums[at.low].ns / (double)longer - age_ns;
     rest->variance = kind->variance / (double)longer;
     for (size_t p = 0; p < N_COSTS; p++)
-        rest->disturbances[p] = kind->sums[low].disturbances[p] / (double)longer;
+        rest->disturbances[p] = kind->sums[at.low].disturbances[p] / (double)longer;
     return true;
 }

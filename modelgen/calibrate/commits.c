@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/evidence.h"
@@ -50,15 +51,10 @@ static size_t *sort_by_end(const struct disk_service *disks) {
 
 /* Position behind the last of the kernel's requests that was done by the time. */
 static size_t done_by(const struct finder *finder, uint64_t time_ns) {
-    size_t low = 0, high = finder->disks->n_kernel;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (finder->blocks[finder->by_end[middle]].completed_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, finder->disks->n_kernel);
+    while (bisection_next(&at))
+        bisection_tell(&at, finder->blocks[finder->by_end[at.middle]].completed_ns <= time_ns);
+    return at.low;
 }
 
 /* Of a call's time from `from_ns`, how long requests of the kernel to the device were under way

@@ -9,6 +9,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/calibrate/thread_numbers.h"
@@ -62,15 +63,10 @@ void disk_service_free(struct disk_service *disks) {
 /* Position of the first one that the thread queued then or later. */
 static size_t first_queued(const struct disk_service *disks, size_t thread, uint64_t time_ns) {
     const size_t *requests = disks->requests[thread];
-    size_t low = 0, high = disks->n_requests[thread];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (disks->trace->blocks[requests[middle]].queued_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, disks->n_requests[thread]);
+    while (bisection_next(&at))
+        bisection_tell(&at, disks->trace->blocks[requests[at.middle]].queued_ns < time_ns);
+    return at.low;
 }
 
 struct disk_requests disk_service_queued(const struct disk_service *disks, size_t thread,
@@ -276,7 +272,7 @@ static struct moves find_moves(const struct services *services, const double *ti
         double distance = fabs(to->sector - to[-1].sector - to[-1].sectors);
         moves.items[i - 1] = (struct move){distance, times[i], i};
     }
-    qsort(moves.items, moves.count, sizeof *moves.items, compare_moves);
+    VECTOR_SORT(&moves, compare_moves);
     find_classes(&moves);
     return moves;
 }
@@ -343,8 +339,7 @@ static size_t count_servers(const struct services *services, size_t deepest, boo
 static struct services sorted_services(const struct disk_service *disks, uint32_t device,
                                        const int *alike) {
     struct services services = find_services(disks, device, alike);
-    if (services.count > 0)
-        qsort(services.items, services.count, sizeof *services.items, compare_issues);
+    VECTOR_SORT(&services, compare_issues);
     return services;
 }
 
@@ -356,7 +351,7 @@ static int compare_completions(const void *left, const void *right) {
 /* One at a time, in whatever order: each from when the one before was done, or it came. */
 static void times_of_one_server(struct services *services, double *times_ns) {
     uint64_t done_ns = 0;
-    qsort(services->items, services->count, sizeof *services->items, compare_completions);
+    VECTOR_SORT(services, compare_completions);
     for (size_t i = 0; i < services->count; i++) {
         const struct service *service = &services->items[i];
         uint64_t from_ns = service->issued_ns > done_ns ? service->issued_ns : done_ns;

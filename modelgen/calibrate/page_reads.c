@@ -164,8 +164,7 @@ static void number_pages(struct finder *finder) {
         use->count +=
             use->may_end_later && map_get(&finder->number, use->key + use->count, -1) >= 0;
     }
-    if (finder->keys.count > 0)
-        qsort(finder->keys.items, finder->keys.count, sizeof *finder->keys.items, compare_keys);
+    VECTOR_SORT(&finder->keys, compare_keys);
     for (size_t i = 0; i < finder->keys.count; i++)
         map_put(&finder->number, finder->keys.items[i], (int)i);
 }

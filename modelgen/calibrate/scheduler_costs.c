@@ -145,8 +145,7 @@ static struct dist latencies_of(const struct idle_wake *wakes, size_t n) {
 }
 
 static void write_latencies(const struct idle_wakes *wakes, struct machine *machine) {
-    if (wakes->count > 0)
-        qsort(wakes->items, wakes->count, sizeof *wakes->items, compare_idle);
+    VECTOR_SORT(wakes, compare_idle);
     size_t brief = count_brief(wakes);
     machine->wake_latency_ns = latencies_of(wakes->items + brief, wakes->count - brief);
     if (brief == 0)

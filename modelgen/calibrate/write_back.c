@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -71,15 +72,11 @@ void write_back_free(struct write_back *write_back) {
 /* Position of the first request that was done after the time. */
 static size_t first_after(const struct write_back *write_back, const struct disk_service *disks,
                           uint64_t time_ns) {
-    size_t low = 0, high = write_back->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (disks->trace->blocks[write_back->requests[middle]].completed_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct bisection at = bisection_of(0, write_back->n);
+    while (bisection_next(&at))
+        bisection_tell(&at, disks->trace->blocks[write_back->requests[at.middle]].completed_ns <=
+                                time_ns);
+    return at.low;
 }
 
 double write_back_done(const struct write_back *write_back, const struct disk_service *disks,

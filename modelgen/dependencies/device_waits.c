@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 static int compare(const void *left, const void *right) {
@@ -27,15 +28,12 @@ void device_waits_free(struct device_waits *waits) {
 }
 
 bool device_waits_has(const struct device_waits *waits, int tid, uint64_t from_ns, uint64_t to_ns) {
-    size_t low = 0, high = waits->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct trace_block *block = waits->blocks[middle];
-        if (block->tid < tid || (block->tid == tid && block->completed_ns < from_ns))
-            low = middle + 1;
-        else
-            high = middle;
+    struct bisection at = bisection_of(0, waits->count);
+    while (bisection_next(&at)) {
+        const struct trace_block *block = waits->blocks[at.middle];
+        bisection_tell(&at,
+                       block->tid < tid || (block->tid == tid && block->completed_ns < from_ns));
     }
-    return low < waits->count && waits->blocks[low]->tid == tid &&
-           waits->blocks[low]->completed_ns <= to_ns;
+    return at.low < waits->count && waits->blocks[at.low]->tid == tid &&
+           waits->blocks[at.low]->completed_ns <= to_ns;
 }

@@ -86,9 +86,7 @@ struct task_moments task_moments_of(const struct trace *trace) {
     else
         add_requests(&moments, trace);
     for (size_t t = 0; t < trace->n_threads; t++)
-        if (moments.threads[t].count > 0)
-            qsort(moments.threads[t].items, moments.threads[t].count,
-                  sizeof *moments.threads[t].items, compare_moments);
+        VECTOR_SORT(&moments.threads[t], compare_moments);
     return moments;
 }
 

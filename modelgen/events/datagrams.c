@@ -88,7 +88,7 @@ static void find_uses(struct finder *finder) {
     if (!any)
         finder->uses.count = 0;
     else
-        qsort(finder->uses.items, finder->uses.count, sizeof *finder->uses.items, compare_uses);
+        VECTOR_SORT(&finder->uses, compare_uses);
 }
 
 /* ---- sockets ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 struct event_log event_log_of(const struct trace *recorded) {
@@ -61,19 +62,15 @@ event_id event_log_id(const struct event_log *log, size_t thread, size_t number)
 
 const struct trace_record *event_log_recorded(const struct event_log *log, event_id event,
                                               size_t *thread) {
-    size_t low = 0, high = log->recorded->n_threads;
-    if (event >= log->first_recorded[high])
+    size_t n_threads = log->recorded->n_threads;
+    if (event >= log->first_recorded[n_threads])
         return NULL;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (log->first_recorded[middle] <= event)
-            low = middle;
-        else
-            high = middle;
-    }
+    struct bisection at = bisection_of(1, n_threads);
+    while (bisection_next(&at))
+        bisection_tell(&at, log->first_recorded[at.middle] <= event);
     if (thread)
-        *thread = low;
-    return &log->recorded->threads[low].records[event - log->first_recorded[low]];
+        *thread = at.low - 1;
+    return &log->recorded->threads[at.low - 1].records[event - log->first_recorded[at.low - 1]];
 }
 
 /* ---- edits ---- */

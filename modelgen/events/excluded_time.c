@@ -1,6 +1,6 @@
 #include "modelgen/events/excluded_time.h"
 
-#include <stdlib.h>
+#include "base/memory.h"
 
 static int compare_losses(const void *a, const void *b) {
     const struct excluded_interval *x = a, *y = b;
@@ -10,6 +10,5 @@ static int compare_losses(const void *a, const void *b) {
 }
 
 void excluded_time_sort(struct excluded_time *losses) {
-    if (losses->count)
-        qsort(losses->items, losses->count, sizeof *losses->items, compare_losses);
+    VECTOR_SORT(losses, compare_losses);
 }

@@ -73,7 +73,7 @@ static struct uses find_uses(const struct trace *trace) {
         *VECTOR_ADD(&uses) = use;
     }
     if (any)
-        qsort(uses.items, uses.count, sizeof *uses.items, compare_uses);
+        VECTOR_SORT(&uses, compare_uses);
     else
         uses.count = 0;
     return uses;
@@ -453,8 +453,7 @@ static void find_times(struct finder *finder) {
         map_put(&woken, key, 1);
     }
     map_free(&woken);
-    if (found->all.count)
-        qsort(found->all.items, found->all.count, sizeof *found->all.items, compare_requests);
+    VECTOR_SORT(&found->all, compare_requests);
 }
 
 /* A time at which a thread waited at a source: nothing was there. */
@@ -484,8 +483,7 @@ static struct waits find_waits(const struct finder *finder) {
             *VECTOR_ADD(&waits) = (struct wait){
                 request->source, record_of(finder, request->wait)->start_ns, request->to_ns};
     }
-    if (waits.count)
-        qsort(waits.items, waits.count, sizeof *waits.items, compare_waits);
+    VECTOR_SORT(&waits, compare_waits);
     return waits;
 }
 

@@ -46,8 +46,7 @@ struct scheduling_events scheduling_events_collect(const struct trace *trace) {
                     .latency_ns = (double)(slice->on_ns - ready_ns),
                 };
         }
-    if (moments.count)
-        qsort(moments.items, moments.count, sizeof *moments.items, compare_moments);
+    VECTOR_SORT(&moments, compare_moments);
     return moments;
 }
 

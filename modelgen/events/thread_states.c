@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 
 static bool record_blocks(const struct trace_record *record) {
@@ -54,16 +55,12 @@ static double cpu_without_slices(const struct thread_states *timeline, uint64_t 
 
 /* The first loss on the core that begins at or after `time_ns`. */
 static size_t find_loss(const struct excluded_time *losses, uint32_t cpu, uint64_t time_ns) {
-    size_t low = 0, high = losses->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct excluded_interval *loss = &losses->items[middle];
-        if (loss->cpu < cpu || (loss->cpu == cpu && loss->from_ns < time_ns))
-            low = middle + 1;
-        else
-            high = middle;
+    struct bisection at = bisection_of(0, losses->count);
+    while (bisection_next(&at)) {
+        const struct excluded_interval *loss = &losses->items[at.middle];
+        bisection_tell(&at, loss->cpu < cpu || (loss->cpu == cpu && loss->from_ns < time_ns));
     }
-    return low;
+    return at.low;
 }
 
 static double cut_ns(const struct cut *cut, uint64_t until_ns) {
@@ -99,17 +96,12 @@ void thread_states_leave_out(struct thread_states *timeline, const struct exclud
 
 /* CPU ns up to `time_ns` that are left out. */
 static double left_out(const struct cuts *cuts, uint64_t time_ns) {
-    size_t low = 0, high = cuts->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cuts->items[middle].from_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    struct bisection at = bisection_of(0, cuts->count);
+    while (bisection_next(&at))
+        bisection_tell(&at, cuts->items[at.middle].from_ns < time_ns);
+    if (at.low == 0)
         return 0;
-    const struct cut *cut = &cuts->items[low - 1];
+    const struct cut *cut = &cuts->items[at.low - 1];
     return cut->before_ns + cut_ns(cut, time_ns < cut->to_ns ? time_ns : cut->to_ns);
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
@@ -58,15 +59,10 @@ static struct sleeps find_sleeps(const struct trace_thread *thread) {
 
 /* The first sleep at or behind the event with this number. */
 static const struct sleep *sleep_from(const struct sleeps *sleeps, size_t number) {
-    size_t low = 0, high = sleeps->count - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sleeps->items[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &sleeps->items[low];
+    struct bisection at = bisection_of(0, sleeps->count - 1);
+    while (bisection_next(&at))
+        bisection_tell(&at, sleeps->items[at.middle].number < number);
+    return &sleeps->items[at.low];
 }
 
 static void count(struct tally *tally, const struct trace_thread *thread,

@@ -164,7 +164,7 @@ static int compare_results(const void *a, const void *b) {
 static struct passages passages_by_number(const struct finder *finder, const struct waiter *waiter,
                                           struct result_list *results) {
     struct passages passages = {0};
-    qsort(results->items, results->count, sizeof *results->items, compare_results);
+    VECTOR_SORT(results, compare_results);
     for (size_t i = 0; i < waiter->visits.count && i < results->count; i++) {
         size_t index = finder->history.items[waiter->visits.items[i]];
         size_t result = results->items[i].section;

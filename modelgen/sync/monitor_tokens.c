@@ -328,9 +328,7 @@ struct token_uses monitor_tokens_find(const struct event_log *log, const struct 
         if (search.is_known[whole_mutex(&search, section_of(&search, s))])
             add_uses(&search, s);
     for (size_t t = 0; t < search.uses.n_threads; t++)
-        if (search.uses.threads[t].count > 0)
-            qsort(search.uses.threads[t].items, search.uses.threads[t].count,
-                  sizeof *search.uses.threads[t].items, compare_uses);
+        VECTOR_SORT(&search.uses.threads[t], compare_uses);
     map_free(&search.pools);
     free(search.is_known);
     free(search.n_paused);

@@ -55,13 +55,11 @@ void object_history_add_effect(struct object_history *history, struct history_ev
 }
 
 void object_history_sort(struct object_history *history) {
-    if (history->count)
-        qsort(history->items, history->count, sizeof *history->items, compare_roles);
+    VECTOR_SORT(history, compare_roles);
 }
 
 static struct object_history in_order(struct object_history history) {
-    if (history.count)
-        qsort(history.items, history.count, sizeof *history.items, compare_events);
+    VECTOR_SORT(&history, compare_events);
     return history;
 }
 

@@ -53,36 +53,46 @@ bool pattern_add(const struct finder *finder, struct explanation pattern) {
     return true;
 }
 
-/* ---- numbers that pass one after the other ---- */
+/* ---- numbers and their progress: each is an instance of one program ---- */
 
-enum { PASSED, AWAITS }; /* at one moment a number passes before it is asked for */
+enum { STEPS, PASSES, WAITS }; /* at one moment a number makes its step before it is waited for */
 
-static const char variables[] = "passed";
-static const char *const operations[] = {
-    [PASSED] = "passed = 1", [AWAITS] = "wait while passed == 0"};
+/* A number that has passed is ahead of any. */
+static const char variables[] = "progress own:number";
+static const char *const operations[] = {[STEPS] = "progress = progress + 1",
+                                         [PASSES] = "progress = 1000000000",
+                                         [WAITS] = "wait while progress < number"};
 
-/* Each number is an instance of the program. Not in order yet. */
-static struct object_history history_of(const struct finder *finder,
-                                        const struct passages *passages, bool of_own) {
-    struct object_history history = {.n_instances = passages->count};
-    for (size_t i = 0; i < passages->count; i++) {
-        const struct passage *passage = &passages->items[i];
-        object_history_add(
-            &history, finder->sections,
-            (struct history_event){.section = (unsigned)passage->wait_section,
-                                   .instance = (unsigned)(of_own ? i : i - 1),
-                                   .role = of_own || i > 0 ? AWAITS : HISTORY_NO_ROLE});
-        object_history_add_effect(&history,
-                                  (struct history_event){.time_ns = passage->passed_ns,
-                                                         .section = (unsigned)passage->pass_section,
-                                                         .instance = (unsigned)i,
-                                                         .role = PASSED});
-    }
-    return history;
+void progress_add_step(struct object_history *history, size_t section, size_t number,
+                       uint64_t time_ns, bool is_last) {
+    object_history_add_effect(history, (struct history_event){.time_ns = time_ns,
+                                                              .section = (unsigned)section,
+                                                              .instance = (unsigned)number,
+                                                              .role = is_last ? PASSES : STEPS});
+}
+
+void progress_add_wait(struct object_history *history, const struct finder *finder, size_t section,
+                       size_t number, long steps) {
+    object_history_add(history, finder->sections,
+                       (struct history_event){.section = (unsigned)section,
+                                              .instance = (unsigned)number,
+                                              .number = (int)steps,
+                                              .role = WAITS});
+}
+
+struct tally progress_replay(const struct finder *finder, struct object_history history) {
+    return replay_text(finder->sections, history, variables, operations,
+                       sizeof operations / sizeof *operations);
 }
 
 struct tally passages_replay(const struct finder *finder, const struct passages *passages,
                              bool of_own) {
-    return replay_text(finder->sections, history_of(finder, passages, of_own), variables,
-                       operations, sizeof operations / sizeof *operations);
+    struct object_history history = {.n_instances = passages->count};
+    for (size_t i = 0; i < passages->count; i++) {
+        const struct passage *passage = &passages->items[i];
+        if (of_own || i > 0)
+            progress_add_wait(&history, finder, passage->wait_section, of_own ? i : i - 1, 1);
+        progress_add_step(&history, passage->pass_section, i, passage->passed_ns, true);
+    }
+    return progress_replay(finder, history);
 }

@@ -51,6 +51,20 @@ bool pattern_holds(const struct explanation *pattern);
  * it; what it has is freed. */
 bool pattern_add(const struct finder *finder, struct explanation pattern);
 
+/* ---- numbers that make steps: who waits for one waits until it has made so many. Which sections
+ * did what is told in any order, in a history with an instance for each number ---- */
+
+/* `is_last`: with this step the number has passed, and nobody waits for it any more. */
+void progress_add_step(struct object_history *history, size_t section, size_t number,
+                       uint64_t time_ns, bool is_last);
+
+/* The section waits for `steps` of the number. */
+void progress_add_wait(struct object_history *history, const struct finder *finder, size_t section,
+                       size_t number, long steps);
+
+/* Frees the history. */
+struct tally progress_replay(const struct finder *finder, struct object_history history);
+
 /* ---- visits that wait for one number each: a turn that begins when the one before it is over, or
  * the result with the visit's own number ---- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "model/postfix.h"
 #include "modelgen/events/source_correlation.h"
@@ -18,16 +19,11 @@
 static size_t last_before(const struct finder *finder, int thread, int entry, uint64_t after_ns,
                           uint64_t before_ns) {
     const struct sections *all = finder->sections;
-    size_t low = finder->monitors->first_of_thread[thread];
-    size_t high = finder->monitors->first_of_thread[thread + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all->sections[middle].release_ns <= before_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t s = low; s-- > finder->monitors->first_of_thread[thread];) {
+    struct bisection at = bisection_of(finder->monitors->first_of_thread[thread],
+                                       finder->monitors->first_of_thread[thread + 1]);
+    while (bisection_next(&at))
+        bisection_tell(&at, all->sections[at.middle].release_ns <= before_ns);
+    for (size_t s = at.low; s-- > finder->monitors->first_of_thread[thread];) {
         if (all->sections[s].release_ns < after_ns)
             break;
         if (class_at(finder, s)->entry == entry)
@@ -111,13 +107,6 @@ static bool is_drawn_where_awaited(const struct finder *finder,
     return false;
 }
 
-static double count_sections(const struct monitors *monitors, int entry) {
-    double count = 0;
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        count += monitors->classes[c].entry == entry ? monitors->classes[c].count : 0;
-    return count;
-}
-
 /* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. Threads that
  * take numbered work one after the other nearly seem to have their numbers from passing: a place
  * that explains all of the order goes before. */
@@ -133,12 +122,8 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {
-        bool again = false;
-        for (size_t d = 0; d < c && !again; d++)
-            again = monitors->classes[d].entry == monitors->classes[c].entry;
         int entry = monitors->classes[c].entry;
-        if (!again && count_sections(monitors, entry) + limit >= (double)passages->count &&
-            count_inversions(finder, passages, entry, limit) <= limit)
+        if (count_inversions(finder, passages, entry, limit) <= limit)
             return entry;
     }
     return unseen <= evidence.unseen_share * (double)passages->count ? -1 : -2;
@@ -230,8 +215,7 @@ static bool find(const struct finder *finder, bool is_proposed) {
                                monitors_guard(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
-        if (passages.count)
-            qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
+        VECTOR_SORT(&passages, passages_compare);
         struct explanation pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
         pattern.pattern.is_proposed = is_proposed && class->waits == 0;
         bool found = passages_add(finder, &passages, false, &pattern);

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/operation_classes.h"
-#include "modelgen/sync/replay.h"
 
 #define LEAD_LIMIT     16 /* steps */
 #define SITE_LIMIT     8  /* call sites that make steps */
@@ -271,49 +270,30 @@ static bool are_several(const struct family *family, const struct look *looks) {
     return false;
 }
 
-enum { STEPS, ENDS, LOOKS, LOOKS_FOR_OTHERS }; /* at one moment a step comes before looks */
+#define NO_STEPS (-LEAD_LIMIT) /* nobody waits for so few */
 
-/* A run that has made all its steps is ahead of any. */
-static const char variables[] = "progress own:number";
-static const char *const operations[] = {[STEPS] = "progress = progress + 1",
-                                         [ENDS] = "progress = 1000000000",
-                                         [LOOKS] = "wait while progress < number",
-                                         [LOOKS_FOR_OTHERS] = "wait while 0 == 1"};
-
-static void add_steps(const struct family *family, size_t run, struct object_history *history) {
-    const struct run *steps = &family->runs.items[run];
-    for (size_t i = 0; i < steps->n_steps; i++) {
-        size_t section = family->steps.items[steps->first_step + i];
-        object_history_add_effect(history,
-                                  (struct history_event){
-                                      .time_ns = section_at(family->finder, section)->acquire_ns,
-                                      .section = (unsigned)section,
-                                      .instance = (unsigned)run,
-                                      .role = i + 1 < steps->n_steps ? STEPS : ENDS,
-                                  });
-    }
-}
-
-/* Each run is an instance of the program. Looks that did not wait and were for another run than the
- * one that leads are left out: that had been ready for long. Not in order yet. */
-static struct object_history history_of(const struct family *family, const struct look *looks,
-                                        const size_t *before, int lead) {
+/* Looks that did not wait and were for another run than the one that leads are left out: that had
+ * been ready for long. One that waited for another contradicts. */
+static struct tally replay_looks(const struct family *family, const struct look *looks,
+                                 const size_t *before, int lead) {
     struct object_history history = {.n_instances = family->runs.count};
     for (size_t i = 0; i < family->visits.count; i++) {
         const struct visit *visit = &family->visits.items[i];
-        if (!looks[i].known && !looks[i].waited)
-            continue;
-        object_history_add(&history, family->finder->sections,
-                           (struct history_event){
-                               .section = (unsigned)visit->section,
-                               .instance = looks[i].known ? (unsigned)before[visit->run] : 0,
-                               .number = (int)visit->made + lead,
-                               .role = looks[i].known ? LOOKS : LOOKS_FOR_OTHERS,
-                           });
+        if (looks[i].known)
+            progress_add_wait(&history, family->finder, visit->section, before[visit->run],
+                              (long)visit->made + lead);
+        else if (looks[i].waited)
+            progress_add_wait(&history, family->finder, visit->section, 0, NO_STEPS);
     }
-    for (size_t r = 0; r < family->runs.count; r++)
-        add_steps(family, r, &history);
-    return history;
+    for (size_t r = 0; r < family->runs.count; r++) {
+        const struct run *run = &family->runs.items[r];
+        for (size_t i = 0; i < run->n_steps; i++) {
+            size_t section = family->steps.items[run->first_step + i];
+            progress_add_step(&history, section, r, section_at(family->finder, section)->acquire_ns,
+                              i + 1 == run->n_steps);
+        }
+    }
+    return progress_replay(family->finder, history);
 }
 
 static struct explanation judge(const struct family *family, size_t distance) {
@@ -327,9 +307,7 @@ static struct explanation judge(const struct family *family, size_t distance) {
     pattern.pattern.lead = find_lead(looks, n);
     pattern.pattern.n_objects = count_mutexes(family);
     if (are_several(family, looks)) {
-        pattern.tally = replay_text(family->finder->sections,
-                                    history_of(family, looks, before, pattern.pattern.lead),
-                                    variables, operations, sizeof operations / sizeof *operations);
+        pattern.tally = replay_looks(family, looks, before, pattern.pattern.lead);
         write_acts(family, looks, &pattern);
     }
     free(looks);
