@@ -9,7 +9,6 @@
 #include "critical-path/step_clock.h"
 
 struct parts {
-    const struct dependencies *all;
     struct map index_of; /* by what a part is of */
     struct {
         struct function_part *items;
@@ -17,53 +16,37 @@ struct parts {
     } list;
 };
 
-static struct function_part *part_of(struct parts *parts, const struct function_part *of) {
-    uint64_t key = map_mix_text(1, of->thread);
-    key = map_mix(map_mix(map_mix(key, of->from), of->to), of->in_call);
-    int index = map_get(&parts->index_of, key, -1);
-    if (index >= 0)
-        return &parts->list.items[index];
-    map_put(&parts->index_of, key, (int)parts->list.count);
-    struct function_part *part = VECTOR_ADD(&parts->list);
-    *part = *of;
-    return part;
-}
-
-/* What a thread has computed since the last call that counts. */
-struct pending {
-    uint32_t from;
-    double all_ns, function_ns;
-};
-
-static void add(struct parts *parts, const struct function_part *of) {
-    if (of->all_ns == 0)
+static void add(struct parts *parts, const struct function_part *more) {
+    if (more->all_ns == 0)
         return;
-    struct function_part *part = part_of(parts, of);
-    part->all_ns += of->all_ns;
-    part->function_ns += of->function_ns;
+    uint64_t key = map_mix_text(1, more->thread);
+    key = map_mix(map_mix(map_mix(key, more->from), more->to), more->in_call);
+    int index = map_get(&parts->index_of, key, -1);
+    if (index < 0) {
+        map_put(&parts->index_of, key, (int)parts->list.count);
+        *VECTOR_ADD(&parts->list) = *more;
+        return;
+    }
+    parts->list.items[index].all_ns += more->all_ns;
+    parts->list.items[index].function_ns += more->function_ns;
 }
 
-/* The thread has come to `to`. */
-static void add_pending(struct parts *parts, const char *thread, struct pending *pending,
-                        uint32_t to) {
-    add(parts, &(struct function_part){.thread = thread,
-                                       .from = pending->from,
-                                       .to = to,
-                                       .all_ns = pending->all_ns,
-                                       .function_ns = pending->function_ns});
-    *pending = (struct pending){.from = to};
+/* What the thread has computed since the last call that counts; it has come to `to`. */
+static void add_pending(struct parts *parts, struct function_part *pending, uint32_t to) {
+    pending->to = to;
+    add(parts, pending);
+    *pending = (struct function_part){.thread = pending->thread, .from = to};
 }
 
-static void find_parts(struct parts *parts, const struct function_shares *shares,
-                       const bool *counts) {
-    const struct dependencies *all = parts->all;
-    struct pending *pending = memory_alloc(all->n_threads, sizeof *pending);
+static void find_parts(struct parts *parts, const struct dependencies *all,
+                       const struct function_shares *shares, const bool *counts) {
+    struct function_part *pending = memory_alloc(all->n_threads, sizeof *pending);
     for (size_t t = 0; t < all->n_threads; t++)
-        pending[t].from = DEPENDENCIES_NONE;
+        pending[t] =
+            (struct function_part){.thread = all->threads[t].name, .from = DEPENDENCIES_NONE};
     struct step_clock clock = step_clock_start(all);
     for (uint32_t i = 0; i < all->n_steps; i++) {
         const struct dependency_step *step = &all->steps[i];
-        const char *thread = all->threads[step->thread].name;
         bool at_call = step->place != DEPENDENCIES_NONE && counts[step->place];
         double lasted_ns = step_clock_lasted(&clock, i);
         double all_ns = step->kind == STEP_COMPUTE ? lasted_ns : 0;
@@ -71,7 +54,7 @@ static void find_parts(struct parts *parts, const struct function_shares *shares
         if (all->threads[step->thread].is_made)
             continue;
         if (at_call && step->in_call) {
-            add(parts, &(struct function_part){.thread = thread,
+            add(parts, &(struct function_part){.thread = all->threads[step->thread].name,
                                                .from = step->place,
                                                .to = step->place,
                                                .in_call = true,
@@ -82,10 +65,10 @@ static void find_parts(struct parts *parts, const struct function_shares *shares
             pending[step->thread].function_ns += function_ns;
         }
         if (at_call && (step->in_call || step->operation != OPERATION_NONE))
-            add_pending(parts, thread, &pending[step->thread], step->place);
+            add_pending(parts, &pending[step->thread], step->place);
     }
     for (size_t t = 0; t < all->n_threads; t++)
-        add_pending(parts, all->threads[t].name, &pending[t], DEPENDENCIES_NONE);
+        add_pending(parts, &pending[t], DEPENDENCIES_NONE);
     step_clock_free(&clock);
     free(pending);
 }
@@ -93,10 +76,10 @@ static void find_parts(struct parts *parts, const struct function_shares *shares
 struct function_part *critical_path_function_parts(const struct dependencies *all,
                                                    const char *function, const bool *counts,
                                                    size_t *n) {
-    struct parts parts = {.all = all, .index_of = MAP_EMPTY};
+    struct parts parts = {.index_of = MAP_EMPTY};
     uint32_t *call_before = function_shares_calls_before(all);
     struct function_shares shares = function_shares_of(all, call_before, function);
-    find_parts(&parts, &shares, counts);
+    find_parts(&parts, all, &shares, counts);
     function_shares_free(&shares);
     free(call_before);
     map_free(&parts.index_of);

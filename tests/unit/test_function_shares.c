@@ -124,6 +124,25 @@ static void a_name_that_no_sample_can_have_is_as_without(void **state) {
     assert_near(predicted.least_ns, ROUNDS * OUTSIDE_NS);
 }
 
+/* Without samples book() has all before its calls, which is all that is computed. */
+static void the_parts_are_all_that_was_computed(void **state) {
+    (void)state;
+    const bool counts[] = {[LOCKS] = true, [UNLOCKS] = true};
+    struct dependencies *all = booking();
+    size_t n;
+    struct function_part *parts = critical_path_function_parts(all, "book", counts, &n);
+    double all_ns = 0, function_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        all_ns += parts[i].all_ns;
+        function_ns += parts[i].function_ns;
+    }
+    assert_int_equal(n, 3); /* from the start, from unlocking to locking, and back */
+    assert_near(all_ns, ROUNDS * (OUTSIDE_NS + HELD_NS));
+    assert_near(function_ns, all_ns);
+    free(parts);
+    dependencies_free(all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_samples_all_before_a_call_counts_and_that_is_open),
@@ -132,6 +151,7 @@ int main(void) {
         cmocka_unit_test(few_samples_leave_more_open),
         cmocka_unit_test(a_function_that_samples_never_met_hardly_computes),
         cmocka_unit_test(a_name_that_no_sample_can_have_is_as_without),
+        cmocka_unit_test(the_parts_are_all_that_was_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
