@@ -120,6 +120,16 @@ static void set_rule(struct pool *pool, enum partition rule, double confidence, 
     pool->rule = bounded_text(pool, asked_text(pool, text));
 }
 
+/* With the pool's note. Takes `why`. */
+static void set_unknown(struct model *model, int p, char *why) {
+    struct pool *pool = &model->pools[p];
+    set_rule(
+        pool, PARTITION_UNKNOWN, 0.5,
+        memory_format("unknown: give --partition %s=shared|fixed|perthread (%s)", pool->name, why));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+    free(why);
+}
+
 int partition_rule_change(struct model *model, int pool, enum partition rule, struct error *error) {
     struct pool_graph graph = pool_graph_make(model, pool);
     int status = apply_rule(&graph, rule, error);
@@ -348,14 +358,11 @@ static void own_outside(struct model *model, int pool, double outside_ns) {
 /* The rounds of a loop are a total; the rest of the computation may be anything. */
 static void decide_outside(struct model *model, int p, const struct iteration_partition_cpu *cpu,
                            double total) {
-    struct pool *pool = &model->pools[p];
     own_outside(model, p, cpu->outside_ns);
-    set_rule(pool, PARTITION_UNKNOWN, 0.5,
-             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f rounds are "
-                           "shared out; the %.0f %% of the computation outside of them are taken "
-                           "as each thread's own)",
-                           pool->name, total, 100 * cpu->outside_ns / cpu->all_ns));
-    notes_add(model, "%s: %s", pool->name, pool->rule);
+    set_unknown(model, p,
+                memory_format("%.0f rounds are shared out; the %.0f %% of the computation outside "
+                              "of them are taken as each thread's own",
+                              total, 100 * cpu->outside_ns / cpu->all_ns));
 }
 
 /* They go on for so long. */
@@ -373,20 +380,17 @@ static void decide_given_time(struct model *model, int p, double given_ns) {
 /* The source is there, but does not tell of a loop, which has so much of the computation. */
 static void decide_undecided(const struct subject *subject, const struct facts_loop *loop,
                              double share) {
-    struct model *model = subject->model;
-    struct pool *pool = &model->pools[subject->pool];
     double given_ns = given_time_of(subject->trace, subject->from);
     if (given_ns > 0) {
-        decide_given_time(model, subject->pool, given_ns);
+        decide_given_time(subject->model, subject->pool, given_ns);
         return;
     }
-    set_rule(pool, PARTITION_UNKNOWN, 0.5,
-             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
-                           "computation is in loops of which the source does not tell who ends "
-                           "them, as in %s (%s:%d); taken as each thread's own)",
-                           pool->name, 100 * share, loop->function, path_name(loop->file),
-                           loop->first_line));
-    notes_add(model, "%s: %s", pool->name, pool->rule);
+    set_unknown(subject->model, subject->pool,
+                memory_format("%.0f %% of the computation is in loops of which the source does "
+                              "not tell who ends them, as in %s (%s:%d); taken as each thread's "
+                              "own",
+                              100 * share, loop->function, path_name(loop->file),
+                              loop->first_line));
 }
 
 /* Its threads are created in a loop over the thread count; but is that in another one of which the
@@ -403,14 +407,10 @@ static const struct facts_loop *undecided_creation(const struct trace *trace,
 }
 
 static void decide_batches(const struct facts_loop *loop, struct model *model, int p) {
-    struct pool *pool = &model->pools[p];
-    set_rule(pool, PARTITION_UNKNOWN, 0.5,
-             memory_format("unknown: give --partition %s=shared|fixed|perthread (its threads are "
-                           "created in a loop of which the source does not tell how often it goes "
-                           "round: %s in %s (%s:%d); taken as so often)",
-                           pool->name, loop->why, loop->function, path_name(loop->file),
-                           loop->first_line));
-    notes_add(model, "%s: %s", pool->name, pool->rule);
+    set_unknown(model, p,
+                memory_format("its threads are created in a loop of which the source does not "
+                              "tell how often it goes round: %s in %s (%s:%d); taken as so often",
+                              loop->why, loop->function, path_name(loop->file), loop->first_line));
 }
 
 /* `without`: what of the source is missing. */
@@ -444,12 +444,8 @@ static void decide_from_trace(const struct subject *subject, const char *without
                             found->total / pool->profiled_threads, pool->profiled_threads)
             : memory_format("one run without %s cannot tell a total from each thread's own",
                             without);
-    set_rule(pool, PARTITION_UNKNOWN, 0.5,
-             memory_format("unknown: give --partition %s=shared|fixed|perthread (%s; taken as "
-                           "fixed)",
-                           pool->name, seen));
+    set_unknown(model, subject->pool, memory_format("%s; taken as fixed", seen));
     free(seen);
-    notes_add(model, "%s: %s", pool->name, pool->rule);
 }
 
 /* Is there as much of something as the pool has threads? */
@@ -595,17 +591,14 @@ static bool decide_batched(const struct subject *subject) {
 
 /* True: it makes room in what is limited in units that were not recorded. */
 static bool decide_unlimited(const struct subject *subject, enum partition rule) {
-    struct model *model = subject->model;
-    const struct hand_made *limit = unknown_limit_of(model, subject->pool);
-    struct pool *pool = &model->pools[subject->pool];
+    const struct hand_made *limit = unknown_limit_of(subject->model, subject->pool);
     if (!limit || rule == PARTITION_PERTHREAD)
         return false;
-    set_rule(pool, PARTITION_UNKNOWN, 0.5,
-             memory_format("unknown: give --partition %s=shared|fixed|perthread (its threads make "
-                           "room in %s, of which the recording does not tell how much each piece "
-                           "takes: how often more threads let others go on is not known)",
-                           pool->name, limit->name));
-    notes_add(model, "%s: %s", pool->name, pool->rule);
+    set_unknown(subject->model, subject->pool,
+                memory_format("its threads make room in %s, of which the recording does not tell "
+                              "how much each piece takes: how often more threads let others go on "
+                              "is not known",
+                              limit->name));
     return true;
 }
 
