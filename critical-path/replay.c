@@ -436,10 +436,11 @@ static struct replayed replay_steps(const struct dependencies *all,
     for (uint32_t t = 0; t < all->n_threads; t++)
         begin_runner(&replay, t, start_ns);
     while (!replay.is_over) {
-        if (is_stuck(&replay) && !force(&replay))
-            break;
-        if (replay.clock.count == 0)
+        if (is_stuck(&replay)) {
+            if (!force(&replay))
+                break;
             continue;
+        }
         const struct heap_entry next = *heap_first(&replay.clock);
         heap_remove(&replay.clock, next.id);
         replay.now_ns = fmax(replay.now_ns, next.key);

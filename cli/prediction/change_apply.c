@@ -303,17 +303,11 @@ static struct selection places_named(const struct model *model, const struct sel
     return is_pool_first ? named(all, change->name) : of_pool(model, all, change->name);
 }
 
-static bool is_pool(const struct model *model, const char *name) {
-    for (size_t p = 0; p < model->n_pools; p++)
-        if (strcmp(model->pools[p].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* `recorded` may be NULL. */
 static int apply(const struct change *change, const struct dependencies *recorded,
                  struct model *model, struct changed_parts *parts, struct error *error) {
-    if (change->kind == CHANGE_CPU && recorded && !is_pool(model, change->name) &&
+    if (change->kind == CHANGE_CPU && recorded &&
+        model_find_pool(model, change->name) == MODEL_NONE &&
         function_change_apply(change, recorded, model, parts))
         return 0;
     bool at_place = is_of_place(change->kind);

@@ -292,15 +292,6 @@ static void grow_with_creations(const struct peg_builder *builder, const struct 
     scaling->pool = team;
 }
 
-/* What the pool's threads compute in all. */
-static double cpu_of_pool(const struct peg_builder *builder, const struct thread_pool *pool) {
-    double cpu_ns = 0;
-    for (size_t i = 0; i < pool->n_threads; i++)
-        cpu_ns += thread_states_cpu(&builder->in->timelines[pool->threads[i]],
-                                    builder->in->trace->threads[pool->threads[i]].end_ns);
-    return cpu_ns;
-}
-
 /* How often threads got what they asked for at the node. */
 static double count_taken(const struct peg_builder *builder, int node) {
     double taken = 0;
@@ -336,7 +327,7 @@ static double share_of_silent_rounds(const struct peg_builder *builder,
     const struct facts_loop *loop = supplied_loop(builder, draft);
     if (!loop)
         return 0;
-    double all_ns = cpu_of_pool(builder, pool), cpu_ns = sum(&draft->cpu_ns);
+    double all_ns = pool->cpu_ns, cpu_ns = sum(&draft->cpu_ns);
     double round_ns = (all_ns - cpu_ns) / fmax(count_taken(builder, draft->from), 1);
     if (cpu_ns < evidence.matters * all_ns ||
         cpu_ns < evidence.much_longer * round_ns * (double)pool->n_threads)

@@ -214,19 +214,26 @@ static void rows_shared_out_evenly_are_whole(void **state) {
     model_free(model);
 }
 
+/* Of so many rows in each of two threads the first `seen` end with a lock; these are the samples.
+ */
+static struct model *sampled_rows_model(int rows, size_t seen, struct facts_loop *loop,
+                                        struct sample *sample) {
+    struct trace *trace = row_trace((int[]){rows, rows}, 2);
+    for (size_t t = 1; t < trace->n_threads; t++)
+        trace->threads[t].n_records = 2 * seen;
+    row_sample = sample;
+    struct model *model = model_of(trace, loop);
+    row_sample = NULL;
+    return model;
+}
+
 /* Two threads that make no call but for their end; where the samples saw them. */
 static struct model *silent_model(int line_of_samples) {
     struct facts_loop loop = row_loop(BOUND_UNKNOWN, REST_NONE);
     struct sample_node nodes[] = {
         {.parent = -1, .function = "worker", .line = line_of_samples, .running = 20}};
     struct sample sample = {.nodes = nodes, .n_nodes = 1};
-    row_sample = &sample;
-    struct trace *trace = row_trace((int[]){1, 1}, 2);
-    for (size_t t = 1; t < trace->n_threads; t++)
-        trace->threads[t].n_records = 0;
-    struct model *model = model_of(trace, &loop);
-    row_sample = NULL;
-    return model;
+    return sampled_rows_model(1, 0, &loop, &sample);
 }
 
 static void who_ends_a_loop_between_two_calls_must_be_told(void **state) {
@@ -301,13 +308,7 @@ static struct model *silent_rows_model(int in_loop) {
         {.parent = -1, .function = "worker", .line = 100, .running = (uint64_t)in_loop},
         {.parent = -1, .function = "worker", .line = 120, .running = (uint64_t)(ROWS - in_loop)}};
     struct sample sample = {.nodes = nodes, .n_nodes = 2};
-    struct trace *trace = row_trace((int[]){ROWS, ROWS}, 2);
-    for (size_t t = 1; t < trace->n_threads; t++)
-        trace->threads[t].n_records = 2 * SEEN;
-    row_sample = &sample;
-    struct model *model = model_of(trace, &loop);
-    row_sample = NULL;
-    return model;
+    return sampled_rows_model(ROWS, SEEN, &loop, &sample);
 }
 
 /* As where tables are made under a lock by who needs them first. */
