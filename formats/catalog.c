@@ -20,8 +20,8 @@ const char *const api_object_names[] = {
     [ON_CONDITION] = "condition", [ON_SEMAPHORE] = "semaphore", [ON_BARRIER] = "barrier",
     [ON_SPIN] = "spin lock",      [ON_ONCE] = "once",           [ON_THREAD] = "thread",
     [ON_FILE] = "descriptor",     [ON_SOCKET] = "socket",       [ON_QUEUE] = "message queue",
-    [ON_ITEMS] = "queue",         [ON_EVENT] = "event",         [ON_TEAM] = "team",
-    [ON_SHARE] = "shared work",
+    [ON_ITEMS] = "queue",         [ON_EVENT] = "event",         [ON_FUTEX] = "futex",
+    [ON_TEAM] = "team",           [ON_SHARE] = "shared work",
 };
 
 int api_find(const char *name) {

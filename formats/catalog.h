@@ -107,6 +107,7 @@ enum api_object {
     ON_QUEUE, /* message queue */
     ON_ITEMS, /* queue of items in memory */
     ON_EVENT, /* happens once and stays */
+    ON_FUTEX, /* a word of memory, by whose address threads wait and wake */
     ON_TEAM,
     ON_SHARE, /* work that a team shares */
 };

@@ -79,6 +79,7 @@ static const char *const object_names[] = {
     [ON_QUEUE] = "queue",
     [ON_ITEMS] = "items",
     [ON_EVENT] = "event",
+    [ON_FUTEX] = "futex",
     [ON_TEAM] = "team",
     [ON_SHARE] = "share",
     NULL,

@@ -31,6 +31,8 @@
 #include "modelgen/rewrite/completion_countdowns.h"
 #include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
+#include "modelgen/rewrite/futex_barriers.h"
+#include "modelgen/rewrite/futexes.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/marked_tasks.h"
 #include "modelgen/rewrite/parked_workers.h"
@@ -143,6 +145,14 @@ static void run_parked_workers(struct build *build) {
 
 static void run_completion_countdowns(struct build *build) {
     completion_countdowns_as_semaphores(&build->log);
+}
+
+static void run_futex_barriers(struct build *build) {
+    futex_barriers_as_barriers(&build->log);
+}
+
+static void run_futexes(struct build *build) {
+    futexes_left_out(&build->log);
 }
 
 static void run_futures(struct build *build) {

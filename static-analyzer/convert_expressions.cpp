@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <sys/syscall.h>
 
+#include "formats/futex_use.h"
 #include "static-analyzer/convert.h"
 
 using namespace clang;
@@ -250,6 +252,21 @@ static void make_atomic(Expr &operation) {
     operation.kind = ExprKind::Atomic;
 }
 
+/* syscall(SYS_futex, word, operation, ...) is a call on the word. One whose operation is not known
+ * may have to wait. */
+static void simplify_system_call(Expr &call) {
+    if (call.text != "syscall" || call.children.size() < 3 ||
+        call.children[0].kind != ExprKind::Constant || call.children[0].value != SYS_futex)
+        return;
+    const Expr &operation = call.children[2];
+    futex_use use =
+        operation.kind == ExprKind::Constant ? futex_use_of((int)operation.value) : FUTEX_WAITS;
+    if (use == FUTEX_ELSE)
+        return;
+    call.text = use == FUTEX_WAKES ? "syscall_futex_wake" : "syscall_futex_wait";
+    call.children.erase(call.children.begin());
+}
+
 /* __builtin_expect(x, y) is x; the old __sync functions are atomic operations. */
 static void simplify_builtin(Expr &call) {
     if (call.children.empty())
@@ -290,6 +307,7 @@ Expr Converter::convert_call(const CallExpr *call) {
             make(ExprKind::Call, type, naps ? name : names.function(callee), std::move(arguments));
         expr.noreturn = callee->isNoReturn();
         simplify_builtin(expr);
+        simplify_system_call(expr);
         if (object)
             expr.kind = ExprKind::Indirect;
     } else {

@@ -30,6 +30,31 @@ Expr element_of(const Expr &container, TypeKind type) {
     return make(ExprKind::Variable, type, "*" + container.text, {container});
 }
 
+/* The catalog's call for a method of what C++20 has for threads to wait by; null: none. Those that
+ * libstdc++ makes of a futex are only called where a thread has to wait, or may have to wake. */
+const char *synchronisation(const std::string &type, const std::string &method) {
+    static const std::map<std::string, std::map<std::string, const char *>> calls = {
+        {"barrier",
+         {{"arrive_and_wait", "pthread_barrier_wait"}, {"wait", "pthread_barrier_wait"}}},
+        {"latch",
+         {{"arrive_and_wait", "pthread_barrier_wait"},
+          {"wait", "syscall_futex_wait"},
+          {"count_down", "syscall_futex_wake"}}},
+        {"counting_semaphore",
+         {{"acquire", "sem_wait"}, {"try_acquire", "sem_trywait"}, {"release", "sem_post"}}},
+    };
+    static const std::map<std::string, const char *> of_atomics = {
+        {"wait", "syscall_futex_wait"},
+        {"notify_one", "syscall_futex_wake"},
+        {"notify_all", "syscall_futex_wake"}};
+    auto of_type = calls.find(type);
+    const auto &methods = of_type == calls.end() ? of_atomics : of_type->second;
+    if (of_type == calls.end() && type.rfind("atomic", 0) != 0 && type.rfind("__atomic", 0) != 0)
+        return nullptr;
+    auto call = methods.find(method);
+    return call == methods.end() ? nullptr : call->second;
+}
+
 /* Null: the compiler's, or the library's. */
 const CXXDestructorDecl *own_destructor(const VarDecl *variable) {
     const CXXRecordDecl *record = variable->getType()->getAsCXXRecordDecl();
@@ -119,6 +144,8 @@ std::optional<Expr> Library::call(const CallExpr *call) {
     }
     if (is_one_of(type, {"condition_variable", "condition_variable_any"}))
         return condition_call(name, method, convert(object));
+    if (const char *function = synchronisation(type, name))
+        return call_on(function, convert(object), method->getExprLoc());
     if (is_container(object->getType()))
         return container_call(name, method, object);
     return std::nullopt;

@@ -16,7 +16,7 @@ namespace {
 
 const char *const object_names[] = {"none",  "mutex", "rwlock", "condition", "semaphore", "barrier",
                                     "spin",  "once",  "thread", "file",      "socket",    "queue",
-                                    "items", "event", "team",   "share"};
+                                    "items", "event", "futex",  "team",      "share"};
 static_assert(sizeof object_names / sizeof *object_names == ON_SHARE + 1, "one for each kind");
 const char *const bound_names[] = {"fixed", "share", "shared", "threads", "unknown"};
 const char *const spin_names[] = {"lock", "wait", "barrier", "attempt"};

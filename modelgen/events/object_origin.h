@@ -13,6 +13,7 @@ enum object_origin {
     ORIGIN_PIPE,             /* rewrite/pipes.h */
     ORIGIN_SIGNAL,           /* rewrite/signals.h */
     ORIGIN_SPINNING_BARRIER, /* rewrite/spinning_barriers.h */
+    ORIGIN_FUTEX_BARRIER,    /* rewrite/futex_barriers.h */
     ORIGIN_MAILBOX,          /* rewrite/mailbox_group.h: a queue of commands, and a semaphore */
     ORIGIN_PARKING,          /* rewrite/parked_workers.h */
     ORIGIN_COUNTDOWN,        /* rewrite/completion_countdowns.h */

@@ -30,8 +30,13 @@ void process_lost(void);
 bool process_has_no_clock(void);
 /* Finds what it stands in for itself. */
 void process_resolve(void);
+/* To be told of each system call that the program makes directly, with its first two arguments. */
+void process_before_system_call(long number, long first, long second);
 /* Notes the end of the process. Idempotent. */
 void process_finish(void);
+
+/* system_calls.c: finds what it stands in for. */
+void system_calls_resolve(void);
 
 /* interpose.c: finds the functions that ours stand in for. Idempotent. */
 void interpose_resolve(void);

@@ -30,6 +30,7 @@ void interpose_resolve(void) {
         return;
     elf_resolve(wanted, sizeof wanted / sizeof *wanted);
     process_resolve();
+    system_calls_resolve();
     __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
 }
 

@@ -7,6 +7,7 @@
  *   buffer.c     a thread's records: attaching, chunks, what happens when there are none
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
+ *   system_calls.c  syscall(2): futexes
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap_*.c     functions of the program's own that the user named
  *   looks.c      what variables hold under a mutex;  modules.c  which module is which file

@@ -287,21 +287,10 @@ static bool takes_clock(long option, long argument) {
            (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
 }
 
-static long (*real_syscall)(long number, ...);
-
-/* As libc's does, it passes on six arguments, however many there are. */
-PROBE_EXPORT long syscall(long number, ...) {
-    va_list list;
-    long a[6];
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(list, long);
-    va_end(list);
-    interpose_resolve();
-    if ((number == SYS_prctl && takes_clock(a[0], a[1])) ||
-        (number == SYS_seccomp && a[0] == SECCOMP_SET_MODE_STRICT))
+void process_before_system_call(long number, long first, long second) {
+    if ((number == SYS_prctl && takes_clock(first, second)) ||
+        (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT))
         lose_clock();
-    return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static int (*real_prctl)(int option, ...);
@@ -495,9 +484,12 @@ PROBE_EXPORT int execle(const char *path, const char *first, ...) {
 
 void process_resolve(void) {
     const struct elf_wanted wanted[] = {
-        {"_Fork", (void **)&real_fork},      {"syscall", (void **)&real_syscall},
-        {"prctl", (void **)&real_prctl},     {"execve", (void **)&real_execve},
-        {"execvpe", (void **)&real_execvpe}, {"fexecve", (void **)&real_fexecve}};
+        {"_Fork", (void **)&real_fork},
+        {"prctl", (void **)&real_prctl},
+        {"execve", (void **)&real_execve},
+        {"execvpe", (void **)&real_execvpe},
+        {"fexecve", (void **)&real_fexecve},
+    };
     elf_resolve(wanted, sizeof wanted / sizeof *wanted);
 }
 
