@@ -32,6 +32,7 @@
 #include "modelgen/rewrite/counted_semaphores.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futex_barriers.h"
+#include "modelgen/rewrite/futex_forks.h"
 #include "modelgen/rewrite/futexes.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/marked_tasks.h"
@@ -149,6 +150,10 @@ static void run_completion_countdowns(struct build *build) {
 
 static void run_futex_barriers(struct build *build) {
     futex_barriers_as_barriers(&build->log);
+}
+
+static void run_futex_forks(struct build *build) {
+    futex_forks_as_barriers(&build->log);
 }
 
 static void run_futexes(struct build *build) {

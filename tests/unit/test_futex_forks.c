@@ -1,0 +1,172 @@
+/* Fork and join by futexes, and what is none. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/rewrite/futex_forks.h"
+#include "tests/unit/shown_calls.h"
+#include "tests/unit/trace_builder.h"
+
+enum { WORK = 0x1000, DONE = 0x2000, MAIN = 0, A = 1, B = 2, WORKERS = 2, ALL = INT32_MAX };
+enum { ROUNDS = 20, ROUND_NS = 1000000, WORK_NS = 600000, WAKE_NS = 5000 };
+
+static uint32_t in_main(struct trace *trace, int line) {
+    return builder_context(trace, "step", line, "main", 100);
+}
+
+static uint32_t in_worker(struct trace *trace, int line) {
+    return builder_context(trace, "wait_for_work", line, "worker", 200);
+}
+
+static uint64_t begin_of(uint64_t round) {
+    return (round + 1) * ROUND_NS;
+}
+
+/* What of the calls of a round is left out. */
+struct lack {
+    bool join, visit;
+};
+
+/* The creator wakes both workers, and waits until the second one of them is done; then it prepares
+ * the next round. The workers wait for that. */
+static void add_round(struct trace *trace, uint64_t round, struct lack lack) {
+    uint64_t begin = begin_of(round), end = begin + WORK_NS;
+    if (round == 0)
+        for (int thread = A; thread <= B; thread++)
+            builder_call(trace, thread, "syscall_futex_wait", begin - 1000, begin + WAKE_NS, WORK,
+                         in_worker(trace, 10));
+    builder_record(trace, MAIN, "syscall_futex_wake", begin, WAKE_NS, WORK, in_main(trace, 20),
+                   ALL);
+    if (!lack.join) {
+        builder_call(trace, MAIN, "sched_yield", begin + 6000, begin + 7000, 0, in_main(trace, 29));
+        builder_call(trace, MAIN, "syscall_futex_wait", begin + 8000, end + WAKE_NS, DONE,
+                     in_main(trace, 30));
+    }
+    int last = round % 2 ? A : B;
+    builder_record(trace, last, "syscall_futex_wake", end, WAKE_NS, DONE, in_worker(trace, 40), 1);
+    for (int thread = A; thread <= B; thread++)
+        if (!lack.visit || thread == last)
+            builder_call(trace, thread, "syscall_futex_wait",
+                         end - (thread != last ? 90000 : 0) + 6000, begin_of(round + 1) + WAKE_NS,
+                         WORK, in_worker(trace, 10));
+}
+
+static struct trace *rounds_of_work(int without_join, int without_visit) {
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (int round = 0; round < ROUNDS; round++)
+        add_round(trace, (uint64_t)round,
+                  (struct lack){round == without_join, round == without_visit});
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
+                   in_main(trace, 50), ALL);
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    return trace;
+}
+
+static size_t at_barrier(const struct event_log *log, int thread, uint64_t barrier) {
+    size_t n = 0;
+    for (size_t r = 0; r < log->trace.threads[thread].n_records; r++) {
+        const struct trace_record *call = shown_call(log, thread, r);
+        n += call->api == ROLE_barrier && call->object == barrier;
+    }
+    return n;
+}
+
+/* All come to the begin of the work once more often than to its end. */
+static void assert_forks(const struct event_log *log) {
+    uint64_t begin = shown_call(log, MAIN, 0)->object, end = shown_call(log, MAIN, 1)->object;
+    assert_int_not_equal(begin, end);
+    for (int thread = MAIN; thread <= B; thread++) {
+        assert_int_equal(count_shown(log, thread, ROLE_barrier), 2 * ROUNDS + 1);
+        assert_int_equal(at_barrier(log, thread, begin), ROUNDS + 1);
+        assert_int_equal(at_barrier(log, thread, end), ROUNDS);
+        assert_int_equal(count_shown(log, thread, API_syscall_futex_wait), 0);
+    }
+}
+
+static void who_wakes_all_and_waits_for_them_forks_and_joins(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_work(-1, -1);
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_forks(&log);
+    const struct trace_record *joins = shown_call(&log, MAIN, 1),
+                              *begins = shown_call(&log, MAIN, 2);
+    assert_int_equal(joins->value, WORKERS + 1);
+    assert_int_equal(joins->context, in_main(trace, 30));
+    assert_int_equal(joins->start_ns, begin_of(0) + 6000); /* from its yield on */
+    assert_int_equal(trace_end_ns(joins), begin_of(0) + WORK_NS + WAKE_NS);
+    assert_int_equal(begins->start_ns, begin_of(1));
+    /* a worker's wait is one for the end of all work, then one for the next: it was the first */
+    size_t first = 1; /* behind its first begin */
+    const struct trace_record *ends = shown_call(&log, A, first);
+    assert_int_equal(ends->api, ROLE_barrier);
+    assert_int_equal(ends->object, joins->object);
+    assert_int_equal(trace_end_ns(ends), trace_end_ns(joins));
+    assert_int_equal(shown_call(&log, A, first + 1)->start_ns, trace_end_ns(ends));
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+static void a_round_without_a_wait_is_one_nevertheless(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_work(6, 12);
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_forks(&log);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+static void assert_stays(struct trace *trace) {
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+/* It may be a clock that ticks. */
+static void who_does_not_wait_for_the_others_does_not_join_them(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_round(trace, round, (struct lack){.join = true});
+    assert_stays(trace);
+}
+
+static void who_misses_rounds_is_no_worker(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_round(trace, round, (struct lack){.visit = round % 3 == 0});
+    assert_stays(trace);
+}
+
+static void threads_that_wake_each_other_in_turn_do_not_fork(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        int first = round % 2 ? A : B, last = round % 2 ? B : A;
+        builder_call(trace, first, "syscall_futex_wait", begin_of(round) - 1000,
+                     begin_of(round) + WAKE_NS, WORK, in_worker(trace, 10));
+        builder_record(trace, last, "syscall_futex_wake", begin_of(round), WAKE_NS, WORK,
+                       in_worker(trace, 20), ALL);
+    }
+    assert_stays(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_wakes_all_and_waits_for_them_forks_and_joins),
+        cmocka_unit_test(a_round_without_a_wait_is_one_nevertheless),
+        cmocka_unit_test(who_does_not_wait_for_the_others_does_not_join_them),
+        cmocka_unit_test(who_misses_rounds_is_no_worker),
+        cmocka_unit_test(threads_that_wake_each_other_in_turn_do_not_fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
