@@ -65,7 +65,9 @@ compile tests/programs/probe_late.c -o "$scratch/late" -L"$scratch" -lprobe_earl
 exports_catalog() {
     nm -D --defined-only "$probe" | awk '$2 == "T" { print $3 }' | sort >"$scratch/exported"
     {
-        sed -n 's/^API(\([A-Za-z0-9_]*\),.*/\1/p' formats/catalog.def | grep -v '^std_future_wait$'
+        sed -n 's/^API(\([A-Za-z0-9_]*\),.*/\1/p' formats/catalog.def |
+            grep -v -e '^std_future_wait$' -e '^syscall_futex_'
+        echo syscall # by which that is called
         sed -n 's/^FUTURE(\(.*\))$/\1/p' tracer/probe/variants.def # what that is called by
     } | sort >"$scratch/catalog"
     [ -s "$scratch/catalog" ] && [ -z "$(comm -13 "$scratch/exported" "$scratch/catalog")" ]
@@ -150,6 +152,9 @@ check "a call that outlives its chunk is completed: flags, and a duration over a
 bare "$scratch/semantics"
 probed "$scratch/semantics"
 check "results, errno, cancellation and descriptors are as without" same_behaviour
+# Three waits, which fail, and three wakes, of which one does; an operation that does not exist is none.
+check "futexes by syscall are recorded" \
+    [ "$(count syscall_futex_wait) $(count syscall_futex_wake)" = "3 3" ]
 check "the last record of a cancelled thread is unfinished" \
     [ "$(awk '$4 == "pthread_cond_wait" && int($5 / 8) % 2 == 1' "$scratch/records" | wc -l)" -eq 1 ]
 check "calls of destructors of thread-specific keys are recorded" \

@@ -107,7 +107,7 @@ static bool is_fork(struct fork *fork, const struct trace *trace, const struct f
     for (size_t round = 0; round < word->wakes.count; round++)
         if (fork->joins[round].n > 0)
             fork->place = fork->joins[round].context;
-    bool holds = missing <= evidence.violation_share && unjoined <= evidence.violation_share &&
+    bool holds = missing <= evidence.violation_share && unjoined <= evidence.unlike_rounds &&
                  fork->joins[0].n == 0;
     decision("futex_forks", "futex", holds ? "fork and join" : "no fork",
              "thread %zu woke %zu others %zu times; of what they do between two wakes %.1f %% is "
@@ -171,21 +171,39 @@ static void show_worker(struct event_log *log, const struct fork *fork, size_t p
     free(arrivals.items);
 }
 
-/* The creator waits for the end, and wakes the others for the next begin. */
+/* Does the creator rather wait first, and compute for the next round then, than do a part of the
+ * work before it waits? */
+static bool joins_first(const struct fork *fork) {
+    uint64_t before_ns = 0, behind_ns = 0;
+    for (size_t round = 1; round < fork->word->wakes.count; round++) {
+        const struct join *join = &fork->joins[round];
+        if (join->n == 0)
+            continue;
+        before_ns += join->start_ns - futex_visit_of(fork->word, round - 1, fork->creator)->end_ns;
+        behind_ns += fork->word->wakes.items[round] - join->end_ns;
+    }
+    return before_ns < behind_ns;
+}
+
+/* The creator waits for the end, and wakes the others for the next begin. Where it found all of
+ * them back, it did not have to wait. */
 static void show_creator(struct event_log *log, const struct fork *fork) {
     const struct futex_word *word = fork->word;
     const struct trace_thread *thread = &log->trace.threads[word->parties.items[fork->creator]];
     struct arrivals arrivals = {0};
+    bool first = joins_first(fork);
     size_t next = 0;
     for (size_t round = 0; round < word->wakes.count; round++) {
         const struct futex_visit *wake = futex_visit_of(word, round, fork->creator);
-        struct join join = fork->joins[round];
-        if (join.n == 0)
-            join = (struct join){
-                .start_ns = wake->start_ns, .end_ns = wake->start_ns, .context = fork->place};
+        const struct join *join = &fork->joins[round];
+        uint64_t back_ns = wake->start_ns;
+        if (round > 0 && first)
+            back_ns = futex_visit_of(word, round - 1, fork->creator)->end_ns;
         if (round > 0)
             add_arrival(&arrivals, thread, &next,
-                        arrival_of(fork, fork->ends, join.context, join.start_ns, join.end_ns));
+                        arrival_of(fork, fork->ends, join->n > 0 ? join->context : fork->place,
+                                   join->n > 0 ? join->start_ns : back_ns,
+                                   join->n > 0 ? join->end_ns : back_ns));
         add_arrival(&arrivals, thread, &next,
                     arrival_of(fork, fork->begins, wake->context, wake->start_ns, wake->end_ns));
     }

@@ -133,7 +133,7 @@ static void add_call(struct futex_visit *visit, const struct trace_record *recor
         visit->first = number;
         visit->start_ns = record->start_ns;
     }
-    if (futex_waits(record) || !visit->waits)
+    if (!visit->waits)
         visit->context = record->context;
     visit->waits |= futex_waits(record);
     visit->wakes |= wakes_all(record);
@@ -212,6 +212,19 @@ static uint32_t *find_places(const struct trace *trace, const struct futex_word 
     return places;
 }
 
+/* Does the call belong to the round before the one in which it began? A wait that finds the word
+ * changed does where its thread had not come yet, or had only yielded. */
+static bool is_late(const struct futex_word *word, const struct trace_record *record, size_t number,
+                    size_t round, size_t party) {
+    bool found_changed =
+        futex_waits(record) && record->flags & TRACE_FAILED && !(record->flags & TRACE_TIMEDOUT);
+    if (!found_changed || round == 0)
+        return false;
+    const struct futex_visit *before = futex_visit_of(word, round - 1, party);
+    bool goes_on = before->n > 0 && before->last + 1 == number;
+    return before->n == 0 || (goes_on && !before->waits && !before->wakes);
+}
+
 void futex_word_find_visits(struct futex_word *word, const struct trace *trace) {
     word->visits =
         memory_alloc((word->wakes.count + 1) * word->parties.count, sizeof *word->visits);
@@ -221,8 +234,9 @@ void futex_word_find_visits(struct futex_word *word, const struct trace *trace) 
         const struct futex_call *call = &word->calls.items[c];
         const struct trace_record *record = record_of(trace, call);
         party += word->parties.items[party] != call->thread;
-        add_call(futex_visit_of(word, futex_round_of(word, record->start_ns), party), record,
-                 call->record);
+        size_t round = futex_round_of(word, record->start_ns);
+        round -= is_late(word, record, call->record, round, party);
+        add_call(futex_visit_of(word, round, party), record, call->record);
     }
     word->places = find_places(trace, word);
 }

@@ -20,7 +20,7 @@ struct futex_visit {
     size_t n;           /* calls; 0: it came past the word without one */
     size_t first, last; /* their numbers */
     uint64_t start_ns, end_ns;
-    uint32_t context; /* of the wait, if it has one, else of the last call */
+    uint32_t context; /* of the first wait, else of the last call */
     bool waits, wakes;
 };
 

@@ -2,12 +2,15 @@
  * must be the same with and without the probe library. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -233,6 +236,22 @@ static void show_system_v(void) {
     SHOW(semop(set, &take, 1) < 0);
 }
 
+/* As well as system calls that are none on futexes, and such as make no sense. */
+static void show_system_calls(void) {
+    static unsigned word = 5;
+    const struct timespec soon = {.tv_nsec = 1000000};
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 6, NULL));
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 5, &soon));
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 5, &nonsense));
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX));
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, 1, NULL, NULL, 0));
+    SHOW(syscall(SYS_futex, (char *)&word + 1, FUTEX_WAKE, 1));
+    SHOW(syscall(SYS_futex, &word, 100, 1));
+    SHOW(syscall(SYS_getpid) == getpid());
+    SHOW(syscall(SYS_close, -1));
+    SHOW(syscall(-1));
+}
+
 int main(void) {
     if (pipe(ends) != 0)
         return 1;
@@ -242,6 +261,7 @@ int main(void) {
     show_c11_thread();
     show_stream_lock();
     show_system_v();
+    show_system_calls();
     int cleaned = 0;
     show_cancelled("pthread_cond_wait", wait_for_ever, &cleaned);
     printf("cleaned up: %d, mutex free: %d\n", cleaned, pthread_mutex_trylock(&mutex));

@@ -116,6 +116,36 @@ static void a_thread_that_did_not_have_to_wait_came_to_the_barrier_too(void **st
     trace_free(trace);
 }
 
+/* It has said that it is there, and the other one wakes all before it comes to wait. */
+static void a_wait_that_begins_behind_the_wake_was_for_it(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(PARTIES);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        int first = round % 2 ? A : B, last = round % 2 ? B : A;
+        if (round % 4 == 1) {
+            yield(trace, first, end_of(round) - 2000);
+            wake(trace, last, end_of(round), ALL);
+        } else if (round % 4 == 2) {
+            wake(trace, last, end_of(round), ALL);
+        } else {
+            meet(trace, round, first, last, ALL);
+            continue;
+        }
+        wait(trace, first, end_of(round) + 100, end_of(round) + 600);
+        builder_last(trace, first)->flags |= TRACE_FAILED;
+    }
+    builder_finish(trace, end_of(ROUNDS));
+    struct event_log log = event_log_of(trace);
+    futex_barriers_as_barriers(&log);
+    assert_int_equal(count_barriers(&log, A), ROUNDS);
+    assert_int_equal(count_barriers(&log, B), ROUNDS);
+    assert_int_equal(shown_call(&log, A, 1)->start_ns, end_of(1) - 2000);
+    assert_int_equal(trace_end_ns(shown_call(&log, A, 1)), end_of(1) + 600);
+    assert_int_equal(shown_call(&log, B, 2)->start_ns, end_of(2) + 100);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void a_lock_that_wakes_one_is_no_barrier(void **state) {
     (void)state;
     struct trace *trace = meetings(1);
@@ -208,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_comes_last_wakes_all_others_at_a_barrier),
         cmocka_unit_test(a_thread_that_did_not_have_to_wait_came_to_the_barrier_too),
+        cmocka_unit_test(a_wait_that_begins_behind_the_wake_was_for_it),
         cmocka_unit_test(a_lock_that_wakes_one_is_no_barrier),
         cmocka_unit_test(who_is_woken_by_always_the_same_other_kind_of_thread_is_at_no_barrier),
         cmocka_unit_test(threads_that_miss_rounds_are_at_no_barrier),

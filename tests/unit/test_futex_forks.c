@@ -117,6 +117,11 @@ static void a_round_without_a_wait_is_one_nevertheless(void **state) {
     struct event_log log = event_log_of(trace);
     futex_forks_as_barriers(&log);
     assert_forks(&log);
+    /* the creator prepares the next round behind its wait, which would have been at once */
+    const struct trace_record *joins = shown_call(&log, MAIN, 2 * 6 + 1);
+    assert_int_equal(joins->start_ns, begin_of(6) + WAKE_NS);
+    assert_int_equal(joins->duration_ns, 0);
+    assert_int_equal(joins->context, in_main(trace, 30));
     event_log_free(&log);
     trace_free(trace);
 }
