@@ -12,7 +12,7 @@
 #include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "modelgen/calibrate/thread_numbers.h"
+#include "modelgen/events/thread_numbers.h"
 #include "modelgen/evidence.h"
 
 #define DIST_LIMIT 64
