@@ -23,15 +23,12 @@ limit=${LIMIT:-100000}
 kept=$work/mapped-files
 disk=(--mb 256 --turn 2000 --seek-least 200 --seek-most 2000) # a run takes two seconds
 
-touches_of() {
-    case $1 in
-    rows) echo 32768 ;; # pages that follow each other come together
-    *) echo 800 ;;
-    esac
-}
+# How many pages are touched, and how often each is read: what is read ahead together comes together.
+touches_of() { [ "$1" = rows ] && echo 32768 || echo 600; }
+passes_of() { [ "$1" = rows ] && echo 4 || echo 300; }
 
 # Sets the array `command`: KIND with so many threads.
-command_of() { command=("$kept/mapped_reader" "$SLOW_DISK/data" "$2" "$(touches_of "$1")" "$1" 4096); }
+command_of() { command=("$kept/mapped_reader" "$SLOW_DISK/data" "$2" "$(touches_of "$1")" "$1" "$(passes_of "$1")"); }
 
 record_and_measure() {
     local kind i t

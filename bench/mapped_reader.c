@@ -1,11 +1,12 @@
-/* Touches pages of a mapped file: a fixed job whose time is that of page faults which a disk serves.
- * Threads share the touches. Built by bench/mapped-files.sh.
+/* Touches pages of a mapped file: a fixed job whose time is that of page faults which a disk
+ * serves. Threads share the touches. Built by bench/mapped-files.sh.
  *
- * usage: mapped_reader FILE THREADS TOUCHES ORDER BYTES
+ * usage: mapped_reader FILE THREADS TOUCHES ORDER PASSES
  *
  * ORDER: "random", pages anywhere (MADV_RANDOM); "shared", the same, but who has time takes the
- * next one; "rows", each thread its own row of pages, one after the other. Of each page BYTES are
- * read. The same arguments touch the same pages, with any number of threads as many. */
+ * next one; "rows", each thread its own row of pages, one after the other. Each page is
+ * read PASSES times. The same arguments touch the same pages, with any number of threads as many.
+ */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 enum { MAX_THREADS = 64, PAGE_BYTES = 4096 };
 
 static const unsigned char *file;
-static size_t *places, n_pages, page_part;
+static size_t *places, n_pages, passes;
 static long touches;
 static int threads;
 static atomic_long taken;
@@ -43,8 +44,9 @@ static uint64_t next_random(uint64_t *state) {
 static uint64_t touch(size_t page) {
     const unsigned char *bytes = file + page * PAGE_BYTES;
     uint64_t sum = 0;
-    for (size_t b = 0; b < page_part; b++)
-        sum = sum * 31 + bytes[b];
+    for (size_t pass = 0; pass < passes; pass++)
+        for (size_t b = 0; b < PAGE_BYTES; b++)
+            sum = sum * 31 + bytes[b];
     return sum;
 }
 
@@ -65,17 +67,16 @@ static void *touch_next(void *argument) {
 
 int main(int argc, char **argv) {
     if (argc != 6)
-        errx(2, "usage: mapped_reader FILE THREADS TOUCHES random|shared|rows BYTES");
+        errx(2, "usage: mapped_reader FILE THREADS TOUCHES random|shared|rows PASSES");
     threads = atoi(argv[2]);
     touches = atol(argv[3]);
-    page_part = strtoul(argv[5], NULL, 10);
+    passes = strtoul(argv[5], NULL, 10);
     int descriptor = open(argv[1], O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (descriptor < 0 || fstat(descriptor, &about) != 0)
         err(1, "%s", argv[1]);
     n_pages = (size_t)about.st_size / PAGE_BYTES;
-    if (threads < 1 || threads > MAX_THREADS || page_part > PAGE_BYTES || touches < 1 ||
-        (size_t)touches > n_pages)
+    if (threads < 1 || threads > MAX_THREADS || touches < 1 || (size_t)touches > n_pages)
         errx(2, "1 to %d threads, and no more touches than the file has pages", MAX_THREADS);
     file = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
     places = calloc(n_pages, sizeof *places);

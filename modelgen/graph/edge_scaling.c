@@ -351,10 +351,10 @@ static struct source_split split_of(const struct peg_builder *builder,
     if (from && draft->from == draft->to)
         return (struct source_split){.rest = REST_NONE};
     struct source source = source_of(builder);
-    struct source_split split = source_split_between(
-        &source, peg_builder_pool_of(builder, draft)->start_routine,
-        from ? from->before : builder->nodes.items[draft->from].context,
-        to ? to->after : builder->nodes.items[draft->to].context);
+    struct source_split split =
+        source_split_between(&source, peg_builder_pool_of(builder, draft)->start_routine,
+                             from ? from->before : builder->nodes.items[draft->from].context,
+                             to ? to->after : builder->nodes.items[draft->to].context);
     split.shared &= !from && !to; /* the faults are shared out */
     return split;
 }
@@ -576,8 +576,7 @@ static bool scale_faults(const struct peg_builder *builder, const struct peg_edg
         source_split_between(&source, pool->start_routine, faults->before, faults->after);
     if (split.share <= 0 && split.growth <= 0)
         return false;
-    struct scaling rounds = {
-        .pool = team, .share = split.share, .growth = split.growth, .less = 1};
+    struct scaling rounds = {.pool = team, .share = split.share, .growth = split.growth, .less = 1};
     if (edge->runs.kind != DIST_NONE && draft->from == draft->to)
         edge->runs_scaling = rounds;
     if (node->stays.kind == DIST_NONE)

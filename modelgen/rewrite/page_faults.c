@@ -11,8 +11,8 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/events/thread_numbers.h"
 
-/* From where the kernel is told of a fault, or asks for its pages, until the thread sleeps for them,
- * and until it asks for more: microseconds, and longer where others get the core. */
+/* From where the kernel is told of a fault, or asks for its pages, until the thread sleeps for
+ * them, and until it asks for more: microseconds, and longer where others get the core. */
 #define PROMPT_NS 200000u
 #define NONE      SIZE_MAX
 
@@ -178,8 +178,8 @@ static bool comes_back(const struct trace *trace, const struct numbers *completi
     uint64_t wake_ns = left[1].wake_ns > left->off_ns ? left[1].wake_ns : left[1].on_ns;
     struct bisection at = bisection_of(0, completions->count);
     while (bisection_next(&at))
-        bisection_tell(&at, trace->blocks[completions->items[at.middle]].completed_ns <
-                                left->off_ns);
+        bisection_tell(&at,
+                       trace->blocks[completions->items[at.middle]].completed_ns < left->off_ns);
     for (size_t i = at.low; i < completions->count; i++) {
         const struct trace_block *block = &trace->blocks[completions->items[i]];
         if (block->completed_ns > wake_ns + SCHEDULING_CLOCKS_NS)
@@ -384,8 +384,8 @@ static void show(struct finder *finder, size_t t, const struct faults *faults) {
     for (size_t i = 0; i < faults->count; i++) {
         struct fault fault = faults->items[i];
         size_t begun = trace_records_begun(thread, fault.start_ns);
-        uint64_t last_ns = begun < thread->n_records ? thread->records[begun].start_ns
-                                                     : thread->end_ns;
+        uint64_t last_ns =
+            begun < thread->n_records ? thread->records[begun].start_ns : thread->end_ns;
         fault.start_ns = fault.start_ns > end_ns ? fault.start_ns : end_ns;
         fault.end_ns = fault.end_ns < last_ns ? fault.end_ns : last_ns;
         if (fault.end_ns <= fault.start_ns)

@@ -1,10 +1,10 @@
 /* Page faults of mapped files for which a thread waited, shown as reads.
  *
- * No call tells of them: the thread computes, touches a page that is not in memory, and sleeps until
- * a disk has brought it. The kernel tells the requests, when the thread slept, and (Linux 6.13 and
- * later) that it touched a mapped file. Such a wait is a disk step of the model as that of a read()
- * is. A request that is made ahead, while the thread goes on, is one of its own, which nobody
- * waited for. */
+ * No call tells of them: the thread computes, touches a page that is not in memory, and sleeps
+ * until a disk has brought it. The kernel tells the requests, when the thread slept, and
+ * (Linux 6.13 and later) that it touched a mapped file. Such a wait is a disk step of the model as
+ * that of a read() is. A request that is made ahead, while the thread goes on, is one of its own,
+ * which nobody waited for. */
 #ifndef PERSIK_MODELGEN_REWRITE_PAGE_FAULTS_H
 #define PERSIK_MODELGEN_REWRITE_PAGE_FAULTS_H
 
@@ -38,7 +38,8 @@ struct page_faults page_faults_as_reads(struct event_log *log, const struct fact
                                         const struct sample *sample);
 void page_faults_free(struct page_faults *faults);
 
-/* The fragment whose faults have this call site; NULL: it is another one's. `faults` may be NULL. */
+/* The fragment whose faults have this call site; NULL: it is another one's. `faults` may be NULL.
+ */
 const struct fault_fragment *page_faults_fragment(const struct page_faults *faults,
                                                   uint32_t context);
 
