@@ -289,6 +289,7 @@ static const struct field node_fields[] = {
     DIST(node, service_ns),
     DIST(node, near_ns),
     {AT(node, stream), .type = FIELD_INT},
+    FLAG(node, ahead),
     NUMBERS(node, calls),
     NUMBERS(node, reads),
     LIST(node, edges, edge_record),

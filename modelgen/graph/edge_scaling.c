@@ -348,7 +348,7 @@ static struct source_split split_of(const struct peg_builder *builder,
                                     const struct peg_edge *draft) {
     const struct fault_fragment *from = faults_at(builder, draft->from);
     const struct fault_fragment *to = faults_at(builder, draft->to);
-    if (from && draft->from == draft->to)
+    if (from && from == to)
         return (struct source_split){.rest = REST_NONE};
     struct source source = source_of(builder);
     struct source_split split =
@@ -565,6 +565,21 @@ static void level(struct dist *dist) {
 
 /* Of the node, which is of page faults: sets how often there is another one, as what is computed
  * between the calls around them follows the threads. False: as the loops do that these are in. */
+/* Does the edge, which is of page faults, lead to another one between the same calls? */
+static bool stays_in_fragment(const struct peg_builder *builder, const struct peg_edge *edge) {
+    return faults_at(builder, edge->from) == faults_at(builder, edge->to);
+}
+
+/* Are other ways than to another fault between the same calls no ways out of the loop? */
+static bool goes_on_inside(const struct peg_builder *builder, int node) {
+    bool inside = false;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        inside |= edge->from == node && !edge->leaves && !stays_in_fragment(builder, edge);
+    }
+    return inside;
+}
+
 static bool scale_faults(const struct peg_builder *builder, const struct peg_edge *draft, int team,
                          struct node *node, struct edge *edge) {
     const struct fault_fragment *faults = faults_at(builder, draft->from);
@@ -577,7 +592,8 @@ static bool scale_faults(const struct peg_builder *builder, const struct peg_edg
     if (split.share <= 0 && split.growth <= 0)
         return false;
     struct scaling rounds = {.pool = team, .share = split.share, .growth = split.growth, .less = 1};
-    if (edge->runs.kind != DIST_NONE && draft->from == draft->to)
+    if (edge->runs.kind != DIST_NONE && stays_in_fragment(builder, draft) &&
+        goes_on_inside(builder, draft->from))
         edge->runs_scaling = rounds;
     if (node->stays.kind == DIST_NONE)
         return true;

@@ -122,6 +122,7 @@ static void read_thread(struct peg_builder *builder, size_t t) {
             *VECTOR_ADD(&values->wait_ns) = step->time.wait_ns;
             *VECTOR_ADD(&values->cpu_ns) = step->time.cpu_ns;
             *VECTOR_ADD(&values->operations) = step->time.operations;
+            builder->model->nodes[node_of[s]].ahead |= step->time.ahead;
             if (step->time.stream > 0)
                 builder->model->nodes[node_of[s]].stream = step->time.stream;
             if (step->time.service_ns > 0)

@@ -20,7 +20,7 @@ struct fault {
     uint64_t start_ns, end_ns;
     uint64_t bytes; /* of its requests */
     size_t n_requests;
-    bool waits;
+    bool has_waited; /* for pages of its own requests, or (none) of others that were made before */
 };
 
 struct faults {
@@ -125,10 +125,11 @@ static struct fault fault_of_requests(const struct faulting *of, size_t first, s
         fault.bytes += request(of, i)->bytes;
     size_t slice = trace_slice_after(thread, last_ns);
     slice = slice < thread->n_slices ? sleep_after(thread, slice) : NONE;
-    while (slice != NONE && goes_on_to_sleep(of, fault.waits ? fault.end_ns : last_ns, slice) &&
+    while (slice != NONE &&
+           goes_on_to_sleep(of, fault.has_waited ? fault.end_ns : last_ns, slice) &&
            is_awaited(of, first, to, slice)) {
         fault.end_ns = thread->slices[slice + 1].on_ns;
-        fault.waits = true;
+        fault.has_waited = true;
         slice = sleep_after(thread, slice + 1); /* it may have looked too early */
     }
     return fault;
@@ -203,6 +204,16 @@ static bool is_left(const struct faulting *of, size_t n, size_t slice) {
            (left[1].waker == 0 || left[1].in_interrupt);
 }
 
+/* The one of the `n` faults found before in which the thread touched the page, made requests ahead,
+ * and then had to wait for those of before; NULL: there is none. */
+static struct fault *ahead_at(const struct faulting *of, size_t n, uint64_t touched_ns) {
+    struct bisection at = bisection_of(0, n);
+    while (bisection_next(&at))
+        bisection_tell(&at, of->faults.items[at.middle].end_ns < touched_ns);
+    struct fault *fault = at.low < n ? &of->faults.items[at.low] : NULL;
+    return fault && !fault->has_waited && fault->start_ns <= touched_ns ? fault : NULL;
+}
+
 static void find_waiting(struct faulting *of, const struct numbers *completions) {
     const struct trace_thread *thread = of->thread;
     size_t n = of->faults.count;
@@ -214,9 +225,14 @@ static void find_waiting(struct faulting *of, const struct numbers *completions)
         uint64_t returned_ns = last_return(thread, left->off_ns, &in_call);
         since_ns = since_ns > returned_ns ? since_ns : returned_ns;
         uint64_t touched_ns = last_touch(of, since_ns, left->off_ns);
-        if (touched_ns && is_left(of, n, s) && comes_back(of->trace, completions, left))
+        if (!touched_ns || !is_left(of, n, s) || !comes_back(of->trace, completions, left))
+            continue;
+        struct fault *ahead = ahead_at(of, n, touched_ns);
+        if (ahead)
+            ahead->end_ns = left[1].on_ns;
+        else
             *VECTOR_ADD(&of->faults) =
-                (struct fault){.start_ns = touched_ns, .end_ns = left[1].on_ns, .waits = true};
+                (struct fault){.start_ns = touched_ns, .end_ns = left[1].on_ns, .has_waited = true};
     }
     VECTOR_SORT(&of->faults, compare_faults);
 }
@@ -369,7 +385,8 @@ static uint32_t context_of(struct finder *finder, const struct trace_thread *thr
 static struct trace_record record_of(const struct fault *fault, uint32_t context) {
     struct trace_record record = {.start_ns = fault->start_ns,
                                   .api = ROLE_page_fault,
-                                  .flags = fault->waits ? TRACE_WAITED : 0,
+                                  .object = fault->n_requests == 0 || !fault->has_waited,
+                                  .flags = TRACE_WAITED,
                                   .context = context};
     record.duration_ns = fault->end_ns - fault->start_ns;
     record.value = fault->bytes < INT32_MAX ? (int32_t)fault->bytes : INT32_MAX;
@@ -395,7 +412,7 @@ static void show(struct finder *finder, size_t t, const struct faults *faults) {
         added[n++].record = record_of(&fault, context_of(finder, thread, after));
         end_ns = fault.end_ns;
         finder->found->n_requests += fault.n_requests;
-        finder->found->n_ahead += fault.waits ? 0 : fault.n_requests;
+        finder->found->n_ahead += fault.has_waited ? 0 : fault.n_requests;
     }
     event_log_insert(finder->log, t, added, n);
     finder->found->n_faults += n;
