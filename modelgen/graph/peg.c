@@ -74,7 +74,8 @@ static double count_rounds(struct peg_builder *builder, struct event_cursor at) 
     map_free(&builder->sites);
     while (event_cursor_next(&at)) {
         uint32_t context = at.event->context;
-        if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context])
+        if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context] ||
+            trace_is_page_fault(at.event))
             continue;
         uint64_t key = map_mix(map_mix(19, builder->in->places[context]), at.event->api);
         int site = map_get(&builder->sites, key, -1);
@@ -98,6 +99,8 @@ static double count_rounds(struct peg_builder *builder, struct event_cursor at) 
 static void note_between(struct peg_edge *draft, struct event_cursor at) {
     while (event_cursor_next(&at)) {
         size_t known = 0;
+        if (trace_is_page_fault(at.event))
+            continue;
         while (known < draft->between.count && draft->between.items[known] != at.event->context)
             known++;
         if (known == draft->between.count)
