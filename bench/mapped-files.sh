@@ -1,6 +1,6 @@
 #!/bin/bash
-# How well programs that wait for a disk in page faults of mapped files are predicted: bench/mapped_reader.c is recorded
-# once on a slow disk (bench/slow-disk.sh), with a cold page cache, predicted over threads, and run there. As root.
+# How well programs that wait for a disk in page faults of mapped files are predicted: tests/programs/mapped_reader.c is
+# recorded once on a slow disk (bench/slow-disk.sh), with a cold page cache, predicted over threads, and run there. As root.
 #
 # usage: bench/mapped-files.sh [KIND...]      (default: random shared rows; mapped_reader.c tells of them)
 #
@@ -71,7 +71,7 @@ need_persik
 [ $# -gt 0 ] || set -- random shared rows
 case $1 in --on-the-disk) record_and_measure "${@:2}" && exit ;; esac
 mkdir -p "$kept"
-gcc -std=gnu17 -g -O2 "$root/bench/mapped_reader.c" -o "$kept/mapped_reader" -lpthread
+gcc -std=gnu17 -g -O2 "$root/tests/programs/mapped_reader.c" -o "$kept/mapped_reader" -lpthread
 "$root/bench/slow-disk.sh" "${disk[@]}" --prepare "head -c 128M /dev/urandom >\"\$SLOW_DISK/data\"" -- "$0" --on-the-disk "$@"
 for kind; do "$persik" build-model -q -i "$kept/$kind/recording" "${build_options[@]}" >"$kept/$kind/model.txt" 2>&1; done
 echo "kind    threads measured/s (least .. most) predicted/s      %"

@@ -58,12 +58,21 @@ static double waking_ns(const struct peg_builder *builder, const struct step *st
     return fmin(step->created * builder->model->machine.wake_cpu_ns, step->calls_ns);
 }
 
-/* CPU between two steps, the probes' own cost taken off. */
+/* Probes that recorded the thread's `n` events from `from` on: page faults have none. */
+static double count_probes(const struct peg_builder *builder, size_t t, size_t from, size_t n) {
+    struct event_cursor at = event_cursor_between(&builder->in->trace->threads[t], from, from + n);
+    double probes = 0;
+    while (event_cursor_next(&at))
+        probes += !trace_is_page_fault(at.event);
+    return probes;
+}
+
+/* CPU between two steps, the probes' own cost taken off: those of so many calls. */
 static double cpu_between(const struct peg_builder *builder, size_t t, const struct step *a,
-                          const struct step *b) {
+                          const struct step *b, double probes) {
     const struct thread_states *timeline = &builder->in->timelines[t];
     double cpu = thread_states_cpu(timeline, b->start_ns) - thread_states_cpu(timeline, a->end_ns);
-    cpu -= builder->record_ns * (double)b->records + waking_ns(builder, a);
+    cpu -= builder->record_ns * probes + waking_ns(builder, a);
     return cpu > 0 ? cpu : 0;
 }
 
@@ -140,7 +149,8 @@ static void read_thread(struct peg_builder *builder, size_t t) {
         int edge = peg_builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
-            cpu_between(builder, t, step, &stream->steps[s + 1]);
+            cpu_between(builder, t, step, &stream->steps[s + 1],
+                        count_probes(builder, t, done, stream->steps[s + 1].records));
         if (step->kind == NODE_CREATE)
             builder->edges.items[edge].creating_ns += step->calls_ns - waking_ns(builder, step);
         const struct step *next = &stream->steps[s + 1];

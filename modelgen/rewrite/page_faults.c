@@ -214,6 +214,17 @@ static struct fault *ahead_at(const struct faulting *of, size_t n, uint64_t touc
     return fault && !fault->has_waited && fault->start_ns <= touched_ns ? fault : NULL;
 }
 
+/* The same by its requests, where the touch itself was not told: the thread made them just before
+ * it left its core. */
+static struct fault *ahead_before(const struct faulting *of, size_t n, size_t slice) {
+    uint64_t off_ns = of->thread->slices[slice].off_ns;
+    struct bisection at = bisection_of(0, n);
+    while (bisection_next(&at))
+        bisection_tell(&at, of->faults.items[at.middle].end_ns <= off_ns);
+    struct fault *fault = at.low > 0 ? &of->faults.items[at.low - 1] : NULL;
+    return fault && !fault->has_waited && goes_on_to_sleep(of, fault->end_ns, slice) ? fault : NULL;
+}
+
 static void find_waiting(struct faulting *of, const struct numbers *completions) {
     const struct trace_thread *thread = of->thread;
     size_t n = of->faults.count;
@@ -225,9 +236,10 @@ static void find_waiting(struct faulting *of, const struct numbers *completions)
         uint64_t returned_ns = last_return(thread, left->off_ns, &in_call);
         since_ns = since_ns > returned_ns ? since_ns : returned_ns;
         uint64_t touched_ns = last_touch(of, since_ns, left->off_ns);
-        if (!touched_ns || !is_left(of, n, s) || !comes_back(of->trace, completions, left))
+        struct fault *ahead = touched_ns ? ahead_at(of, n, touched_ns) : ahead_before(of, n, s);
+        if ((!touched_ns && !ahead) || !is_left(of, n, s) ||
+            !comes_back(of->trace, completions, left))
             continue;
-        struct fault *ahead = ahead_at(of, n, touched_ns);
         if (ahead)
             ahead->end_ns = left[1].on_ns;
         else

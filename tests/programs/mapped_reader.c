@@ -1,5 +1,7 @@
 /* Touches pages of a mapped file: a fixed job whose time is that of page faults which a disk
- * serves. Threads share the touches. Built by bench/mapped-files.sh.
+ * serves. Threads share the touches.
+ *
+ * A file that is not there is made, of 32 MB. Nothing of it is in memory when the threads begin.
  *
  * usage: mapped_reader FILE THREADS TOUCHES ORDER PASSES
  *
@@ -21,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 64, PAGE_BYTES = 4096 };
+enum { MAX_THREADS = 64, PAGE_BYTES = 4096, MADE_PAGES = 8192 };
 
 static const unsigned char *file;
 static size_t *places, n_pages, passes;
@@ -65,15 +67,32 @@ static void *touch_next(void *argument) {
     return NULL;
 }
 
+static int open_file(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0)
+        return descriptor;
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    uint64_t page[PAGE_BYTES / sizeof(uint64_t)], random = 2;
+    for (int i = 0; descriptor >= 0 && i < MADE_PAGES; i++) {
+        for (size_t w = 0; w < sizeof page / sizeof *page; w++)
+            page[w] = next_random(&random);
+        if (write(descriptor, page, sizeof page) != sizeof page)
+            err(1, "cannot write %s", path);
+    }
+    if (descriptor < 0 || fsync(descriptor) != 0)
+        err(1, "%s", path);
+    return descriptor;
+}
+
 int main(int argc, char **argv) {
     if (argc != 6)
         errx(2, "usage: mapped_reader FILE THREADS TOUCHES random|shared|rows PASSES");
     threads = atoi(argv[2]);
     touches = atol(argv[3]);
     passes = strtoul(argv[5], NULL, 10);
-    int descriptor = open(argv[1], O_RDONLY | O_CLOEXEC);
+    int descriptor = open_file(argv[1]);
     struct stat about;
-    if (descriptor < 0 || fstat(descriptor, &about) != 0)
+    if (fstat(descriptor, &about) != 0 || posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) != 0)
         err(1, "%s", argv[1]);
     n_pages = (size_t)about.st_size / PAGE_BYTES;
     if (threads < 1 || threads > MAX_THREADS || touches < 1 || (size_t)touches > n_pages)
