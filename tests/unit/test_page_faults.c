@@ -100,6 +100,27 @@ static void a_wait_for_a_page_is_a_read(void **state) {
     end(&shown);
 }
 
+static void samples_tell_where_it_is(void **state) {
+    (void)state;
+    static char main_name[] = "main", look[] = "look", file[] = "/src/t.c", module[] = "t";
+    struct sample_node nodes[] = {
+        {.parent = -1, .line = 5, .function = main_name, .file = file, .module = module},
+        {.parent = 0, .line = 31, .function = look, .file = file, .module = module, .blocked = 10},
+    };
+    struct sample sample = {.version = SAMPLE_VERSION, .n_nodes = 2, .nodes = nodes};
+    struct trace *trace = one_fault();
+    builder_finish(trace, END);
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "page_faults");
+    struct page_faults faults = page_faults_as_reads(&log, NULL, &sample);
+    const struct trace_frame *frame =
+        &log.trace.contexts[shown_call(&log, 0, 0)->context].frames[0];
+    assert_string_equal(frame->function, "page faults in look");
+    assert_int_equal(frame->line, 31);
+    struct shown shown = {trace, log, faults};
+    end(&shown);
+}
+
 static void without_the_kernels_word_requests_tell_of_it(void **state) {
     (void)state;
     struct trace *trace = one_fault();
@@ -166,6 +187,21 @@ static void it_may_wait_for_earlier_ones_in_the_same_fault(void **state) {
     end(&shown);
 }
 
+/* The kernel did not tell of the touch itself, which came right behind others. */
+static void it_is_known_by_its_requests_too(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(0);
+    run(trace, 0, 0, 3000);
+    run(trace, 0, 5120, 6000);
+    touch(trace, 0, 100);
+    ask(trace, 0, BLOCK_READAHEAD, 110, 5100);
+    ask(trace, 0, BLOCK_READAHEAD, 2994, 9000);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.log.trace.threads[0].n_records, 2);
+    assert_int_equal(trace_end_ns(shown_call(&shown.log, 0, 1)), 5120 * US);
+    end(&shown);
+}
+
 static void calls_keep_their_own_requests(void **state) {
     (void)state;
     struct trace *trace = one_fault();
@@ -226,7 +262,8 @@ static struct model *workers_model(bool is_shared_out) {
     uint32_t made = builder_context(trace, "main", 900, "main", 900);
     for (int t = 1; t <= 2; t++)
         builder_create(trace, 0, (uint64_t)t * US, 0, made, t);
-    builder_join(trace, 0, 10 * US, 99000 * US, builder_context(trace, "main", 910, "main", 910), 1);
+    builder_join(trace, 0, 10 * US, 99000 * US, builder_context(trace, "main", 910, "main", 910),
+                 1);
     builder_run(trace, 0, 0, 0, 0, 10 * US, false);
     for (uint64_t us = 0; us < FAULTS * 10000; us += 10000)
         for (int t = 1; t <= 2; t++) {
@@ -293,10 +330,12 @@ static void faults_follow_the_threads_as_what_is_computed_around_them(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_a_page_is_a_read),
+        cmocka_unit_test(samples_tell_where_it_is),
         cmocka_unit_test(without_the_kernels_word_requests_tell_of_it),
         cmocka_unit_test(a_fault_may_sleep_more_than_once),
         cmocka_unit_test(what_nobody_waits_for_is_asked_for_ahead),
         cmocka_unit_test(it_may_wait_for_earlier_ones_in_the_same_fault),
+        cmocka_unit_test(it_is_known_by_its_requests_too),
         cmocka_unit_test(calls_keep_their_own_requests),
         cmocka_unit_test(other_sleeps_and_requests_are_none),
         cmocka_unit_test(fragments_have_places_of_their_own),
