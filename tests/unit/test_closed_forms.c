@@ -310,8 +310,8 @@ static void test_closed_network_with_a_disk_of_c_servers(void **state) {
     }
 }
 
-/* A thread that asks for the next piece when it comes to one: its computing, or the disk, is what it
- * takes, whichever is longer, and both where it asks only for what it waits for. */
+/* A thread that asks for the next piece when it comes to one: its computing, or the disk, is what
+ * it takes, whichever is longer, and both where it asks only for what it waits for. */
 static double reading_ns(double cpu_ns, double ahead) {
     enum { PIECES = 1000 };
     struct model *model = build_model(2);
