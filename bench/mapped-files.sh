@@ -5,7 +5,7 @@
 # usage: bench/mapped-files.sh [KIND...]      (default: random shared rows; mapped_reader.c tells of them)
 #
 # Throughput is touches over the running time. Of each configuration $RUNS runs, in turn with all others; their medians,
-# least and most. Recordings and measurements are kept in bench/scratch/mapped-files/KIND/: delete the folder to measure
+# least and most. Recordings and measurements are kept in bench/scratch/mapped-files/RECORDED/KIND/: delete the folder to measure
 # anew, give more $RUNS to add some. No run begins after $LIMIT seconds: start it again.
 #
 #   THREADS   the configurations (1 2 4 8); RECORDED: threads of the recorded run (2)
@@ -20,7 +20,7 @@ read -ra build_options <<<"${BUILD:-}"
 runs=${RUNS:-3}
 recorded=${RECORDED:-2}
 limit=${LIMIT:-100000}
-kept=$work/mapped-files
+kept=$work/mapped-files/$recorded
 disk=(--mb 256 --turn 2000 --seek-least 200 --seek-most 2000) # a run takes two seconds
 
 # How many pages are touched, and how often each is read: what is read ahead together comes together.
