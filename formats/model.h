@@ -189,11 +189,13 @@ struct object {
                          * everybody does, for his own */
     size_t n_distances; /* disk with one server; 0: it does not matter, or is not known */
     struct disk_distance *distances; /* owned; ascending, from 0 */
-    double least_depth;   /* disk only: hardly a recorded request, itself counted, was one of fewer;
-                           * 0: it does not matter */
-    bool never_continued; /* disk only: hardly one followed another one of its own thread */
-    struct dist alone_ns; /* disk only: of such a request as the recorded run had none of;
-                           * DIST_NONE: not known */
+    double least_depth; /* disk only: hardly a recorded request, itself counted, was one of fewer;
+                         * 0: it does not matter */
+    double most_depth;  /* disk only: so many it nearly always had at once: how long more would take
+                         * each is not known; 0: it does not matter */
+    bool never_continued;        /* disk only: hardly one followed another one of its own thread */
+    struct dist alone_ns;        /* disk only: of such a request as the recorded run had none of;
+                                  * DIST_NONE: not known */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     size_t n_gaps;   /* queue only: the time before each recorded arrival, in their order ... */
     double *gaps;    /* ... ns; owned */

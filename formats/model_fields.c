@@ -155,6 +155,7 @@ static const struct field object_fields[] = {
     NUMBER(object, room_ns, 0),
     LIST(object, distances, distance_record),
     NUMBER(object, least_depth, 0),
+    NUMBER(object, most_depth, 0),
     FLAG(object, never_continued),
     DIST(object, alone_ns),
     DIST(object, interarrival_ns),

@@ -22,7 +22,9 @@ static bool is_unseen(const struct engine *engine, const struct shared *disk,
         return false;
     /* Who waited found all servers at work, and more is never asked for. */
     bool is_shallow = thread->waits_since_ns < 0 && disk->being_served + 1 < planned->least_depth;
-    return is_shallow || (planned->never_continued && disk->last_thread == asker_of(thread));
+    bool is_deep = planned->most_depth > 0 && disk->being_served + 1 > planned->most_depth;
+    return is_shallow || is_deep ||
+           (planned->never_continued && disk->last_thread == asker_of(thread));
 }
 
 /* How long a request of the thread's node takes. */

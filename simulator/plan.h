@@ -146,7 +146,7 @@ struct plan_object {
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival, think; /* draws */
     int first_distance, n_distances;  /* disk; none: `service` */
-    double least_depth;               /* disk: as in struct object ... */
+    double least_depth, most_depth;   /* disk: as in struct object ... */
     bool never_continued;             /* ... the same ... */
     int alone;                        /* ... draw; PLAN_NONE: not known */
     const double *gaps;               /* queue: the model's, in their order, for its arrivals ... */
