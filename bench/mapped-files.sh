@@ -86,7 +86,7 @@ need_persik
 [ $# -gt 0 ] || set -- random shared rows
 case $1 in --on-the-disk) record_and_measure "${@:2}" && exit ;; esac
 mkdir -p "$kept"
-gcc -std=gnu17 -g -O2 "$root/tests/programs/mapped_reader.c" -o "$kept/mapped_reader" -lpthread
+gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/mapped_reader.c" -o "$kept/mapped_reader" -lpthread
 cat >"$kept/fill" <<'END'
 head -c 128M /dev/urandom >"$SLOW_DISK/data"
 mkdir "$SLOW_DISK/files"

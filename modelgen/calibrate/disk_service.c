@@ -399,8 +399,8 @@ static size_t find_least(double *depths, size_t n) {
 }
 
 /* A device that always has as many requests, or nearly, tells little by its times, but by their
- * order: of servers side by side the later request is often done before the earlier one. How often, if times
- * are drawn anew from those that were measured, is held against how often it was. */
+ * order: of servers side by side the later request is often done before the earlier one. How often,
+ * if times are drawn anew from those that were measured, is held against how often it was. */
 static bool is_in_order(const struct services *services) {
     size_t n = services->count, overtaken = 0, expected = 0;
     for (size_t i = 0; i + 1 < n; i++) {

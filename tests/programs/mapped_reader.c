@@ -9,7 +9,6 @@
  * next one; "rows", each thread its own row of pages, one after the other. Each page is
  * read PASSES times. The same arguments touch the same pages, with any number of threads as many.
  */
-#define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
