@@ -189,11 +189,13 @@ struct object {
                          * everybody does, for his own */
     size_t n_distances; /* disk with one server; 0: it does not matter, or is not known */
     struct disk_distance *distances; /* owned; ascending, from 0 */
-    double least_depth;   /* disk only: hardly a recorded request, itself counted, was one of fewer;
-                           * 0: it does not matter */
-    bool never_continued; /* disk only: hardly one followed another one of its own thread */
-    struct dist alone_ns; /* disk only: of such a request as the recorded run had none of;
-                           * DIST_NONE: not known */
+    double least_depth; /* disk only: hardly a recorded request, itself counted, was one of fewer;
+                         * 0: it does not matter */
+    double most_depth;  /* disk only: so many it nearly always had at once: how long more would take
+                         * each is not known; 0: it does not matter */
+    bool never_continued;        /* disk only: hardly one followed another one of its own thread */
+    struct dist alone_ns;        /* disk only: of such a request as the recorded run had none of;
+                                  * DIST_NONE: not known */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     size_t n_gaps;   /* queue only: the time before each recorded arrival, in their order ... */
     double *gaps;    /* ... ns; owned */
@@ -362,6 +364,8 @@ struct edge {
     double *cpu_by_place;  /* owned */
 };
 
+#define REQUEST_AHEAD 2 /* see the calls of struct node */
+
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
     enum node_kind kind;
@@ -397,12 +401,15 @@ struct node {
     struct dist near_ns;    /* ... behind one of the same stream; DIST_NONE: no other */
     int stream; /* IO: requests of nodes with the same number lie close together; 0: nowhere (a
                  * flush), or not known */
+    bool ahead; /* IO with a disk: calls may be made ahead. Their thread waits for the one that it
+                 * made so before, at most, and goes on while this one is under way; one without
+                 * requests only waits */
     /* IO with a disk, in place of `operations` where it is known: what each recorded call asked the
      * disk for, in the calls' order. Of each call the number of requests, then of each request the
      * first sector, the number of sectors, and whether it was there with the one before it (1), or
-     * came when that was done (0). What a cache still misses depends on what was read before: the
-     * n-th call of a run is the n-th of these, by whichever thread; what comes after the last one
-     * is like those of the second half. */
+     * came when that was done (0); more by REQUEST_AHEAD where the call is made ahead. What a cache
+     * still misses depends on what was read before: the n-th call of a run is the n-th of these, by
+     * whichever thread; what comes after the last one is like those of the second half. */
     size_t n_calls;
     double *calls;  /* owned */
     size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;

@@ -283,6 +283,8 @@ int model_check_node(const struct model *model, const bool *closed, size_t i, st
     if (node->stream < 0 || (node->stream > 0 && node->kind != NODE_IO))
         return model_violation(PLACE_KEY(place, "stream"), error,
                                "not a positive number of an io node");
+    if (node->ahead && (node->kind != NODE_IO || node->object == MODEL_NONE))
+        return model_violation(PLACE_KEY(place, "ahead"), error, "only an io node with a disk is");
     if (node->item_kind < 0 ||
         (node->item_kind > 0 && node->kind != NODE_PUT && node->kind != NODE_STEP))
         return model_violation(PLACE_KEY(place, "item_kind"), error,

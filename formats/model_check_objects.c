@@ -205,7 +205,7 @@ static int check_distances(const struct object *object, const struct place *abov
 
 static int check_alone(const struct object *object, const struct place *above,
                        struct error *error) {
-    bool any = object->least_depth > 0 || object->never_continued;
+    bool any = object->least_depth > 0 || object->most_depth > 0 || object->never_continued;
     if (any && object->kind != OBJECT_DISK)
         return model_violation(PLACE_KEY(above, "least_depth"), error, "only a disk can be");
     if (!any && object->alone_ns.kind != DIST_NONE)
@@ -287,6 +287,7 @@ int model_check_object(const struct model *model, size_t i, struct error *error)
         model_check_amount(object->items_in_all, "items_in_all", place, error) ||
         model_check_amount(object->room_ns, "room_ns", place, error) ||
         model_check_amount(object->least_depth, "least_depth", place, error) ||
+        model_check_amount(object->most_depth, "most_depth", place, error) ||
         check_arrivals(object, place, error) || check_clients(model, object, place, error) ||
         check_network(model, object, place, error) ||
         model_check_dist(&object->service_ns, "service_ns", place, error) ||

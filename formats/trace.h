@@ -75,6 +75,12 @@ static inline int32_t trace_mutex_value(uint64_t mutex) {
     return (int32_t)(uint32_t)(mutex >> 3);
 }
 
+/* Is it no call of the program's at all, but a fault between two of them (rewrite/page_faults.h)?
+ */
+static inline bool trace_is_page_fault(const struct trace_record *record) {
+    return record->api == ROLE_page_fault;
+}
+
 /* Did it tell one or all who wait for a condition? */
 static inline bool trace_is_condition_signal(const struct trace_record *record) {
     return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||

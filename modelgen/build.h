@@ -18,6 +18,7 @@
 #include "modelgen/events/thread_states.h"
 #include "modelgen/lower/lower.h"
 #include "modelgen/rewrite/openmp_teams.h"
+#include "modelgen/rewrite/page_faults.h"
 #include "modelgen/rewrite/requests_as_tasks.h"
 #include "modelgen/scaling/partition_rule.h"
 #include "modelgen/sync/monitor.h"
@@ -40,6 +41,7 @@ struct build {
     const struct trace *trace;  /* the one that it shows */
     struct event_counts counts; /* of the events after the last pass, for the decision log */
 
+    struct page_faults page_faults;      /* of the events: whose they are */
     struct teams teams;                  /* TEAMS */
     size_t n_sources;                    /* signal handlers that are shown as threads */
     struct outside_queues outside;       /* OUTSIDE */

@@ -36,6 +36,7 @@
 #include "modelgen/rewrite/futexes.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/marked_tasks.h"
+#include "modelgen/rewrite/page_faults.h"
 #include "modelgen/rewrite/parked_workers.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
@@ -183,6 +184,16 @@ static void run_participating_creator(struct build *build) {
 
 static void run_call_sites(struct build *build) {
     event_log_set_contexts(&build->log, call_sites_without_wrappers(build->trace));
+}
+
+static void run_page_faults(struct build *build) {
+    build->page_faults = page_faults_as_reads(&build->log, build->facts, build->sample);
+    if (build->page_faults.n_faults > 0)
+        decision("page_faults", "the run", "reads",
+                 "%zu page faults of mapped files, with %zu requests to disks, of which %zu were "
+                 "made ahead",
+                 build->page_faults.n_faults, build->page_faults.n_requests,
+                 build->page_faults.n_ahead);
 }
 
 /* ---- time, machine, threads ---- */
@@ -363,6 +374,7 @@ static void run_graph(struct build *build) {
                               .timelines = build->timelines,
                               .places = build->places,
                               .disks = &build->disks,
+                              .faults = &build->page_faults,
                               .streams = &build->streams,
                               .evidence = build->evidence,
                               .puts_in_order = build->doubts->is_in_order,
@@ -480,4 +492,5 @@ void passes_end(struct build *build) {
     outside_queues_free(&build->outside);
     event_counts_free(&build->counts);
     event_log_free(&build->log);
+    page_faults_free(&build->page_faults);
 }

@@ -159,15 +159,16 @@ void run_notes_requests_outside(const struct build *build) {
     double share = faulted_share(build, outside.read_ns);
     if (share > evidence.faulted_share && !build->model->standstill)
         build->model->standstill = memory_format(
-            "for %.0f %% of their time the threads waited for the disk in page faults of mapped "
-            "files, of which no call tells: record it with these files in memory, or have them "
-            "read by calls",
+            "for %.0f %% of their time the threads waited for the disk in calls that are not "
+            "recorded, or in page faults of which the kernel did not tell: record it with these "
+            "files in memory",
             100 * share);
     if (outside.requests > 0)
-        notes_add(build->model,
-                  "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "
-                  "faults of mapped files or write-back: not modelled",
-                  outside.requests, outside.bytes / 1e6);
+        notes_add(
+            build->model,
+            "%zu requests to disks (%.1f MB) were made outside of any recorded call and of page "
+            "faults, by calls that are not recorded or write-back: not modelled",
+            outside.requests, outside.bytes / 1e6);
 }
 
 static double bytes_of(const struct trace *trace, const size_t *requests, size_t n) {

@@ -7,6 +7,11 @@
 #include "simulator/wait_account.h"
 #include "simulator/wait_list.h"
 
+/* 1 + who asks. */
+static uint32_t asker_of(const struct thread *thread) {
+    return 1 + (thread->reads_for ? thread->reads_for->id : thread->id);
+}
+
 /* Is the request one of which the recorded run had none? Nodes with times of their own have what
  * was recorded of just these calls. */
 static bool is_unseen(const struct engine *engine, const struct shared *disk,
@@ -17,7 +22,9 @@ static bool is_unseen(const struct engine *engine, const struct shared *disk,
         return false;
     /* Who waited found all servers at work, and more is never asked for. */
     bool is_shallow = thread->waits_since_ns < 0 && disk->being_served + 1 < planned->least_depth;
-    return is_shallow || (planned->never_continued && disk->last_thread == thread->id + 1);
+    bool is_deep = planned->most_depth > 0 && disk->being_served + 1 > planned->most_depth;
+    return is_shallow || is_deep ||
+           (planned->never_continued && disk->last_thread == asker_of(thread));
 }
 
 /* How long a request of the thread's node takes. */
@@ -59,7 +66,7 @@ static void serve(struct engine *engine, struct shared *disk, struct thread *thr
         thread->request == PLAN_NONE ? NULL : &engine->plan->requests[thread->request];
     bool unseen = is_unseen(engine, disk, thread);
     disk->unseen += unseen;
-    disk->last_thread = thread->id + 1;
+    disk->last_thread = asker_of(thread);
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
@@ -115,14 +122,48 @@ static void decide_requests(struct engine *engine, struct thread *thread) {
     thread->request = call->first;
 }
 
-bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk) {
-    decide_requests(engine, thread);
+/* ---- ahead ---- */
+
+/* Is what the thread does at its node for later? With nothing to ask for it comes for what it asked
+ * for so before. */
+static bool is_ahead(const struct engine *engine, const struct thread *thread) {
+    return engine->plan->nodes[thread->node].ahead &&
+           (thread->wanted < 1 ||
+            (thread->request != PLAN_NONE && engine->plan->requests[thread->request].ahead));
+}
+
+/* At most one reader is at work when the thread comes: it waits for that one here. */
+static enum progress read_ahead(struct engine *engine, struct thread *thread, struct shared *disk) {
+    struct thread *readers = &engine->readers[2 * (size_t)thread->id];
+    bool is_first = readers[0].wanted >= 1;
+    struct thread *earlier = &readers[is_first ? 0 : 1], *free_one = &readers[is_first ? 1 : 0];
+    if (thread->wanted >= 1) {
+        free_one->node = thread->node;
+        free_one->wanted = thread->wanted;
+        free_one->request = thread->request;
+        submit(engine, disk, free_one);
+    }
+    if (earlier->wanted < 1)
+        return PROGRESS_YES;
+    earlier->is_awaited = true;
+    thread->phase = PHASE_GRANTED;
+    thread->granted = OUTCOME_YES;
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}
+
+static bool ask(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (thread->wanted < 1)
         return false;
     thread->phase = PHASE_GRANTED;
     thread->granted = OUTCOME_YES;
     submit(engine, disk, thread);
     return true;
+}
+
+bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk) {
+    decide_requests(engine, thread);
+    return ask(engine, thread, disk);
 }
 
 /* What is done later, one after the other, nobody waits for while there is room for it. */
@@ -148,10 +189,22 @@ static enum progress put_off(struct engine *engine, struct thread *thread, struc
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (engine_planned(engine, disk)->room_ns > 0)
         return put_off(engine, thread, disk);
-    if (!disk_ask(engine, thread, disk))
+    decide_requests(engine, thread);
+    if (is_ahead(engine, thread))
+        return read_ahead(engine, thread, disk);
+    if (!ask(engine, thread, disk))
         return PROGRESS_YES;
     cpu_block(engine, thread);
     return PROGRESS_WAITS;
+}
+
+void disk_complete_ahead(struct engine *engine, int index) {
+    struct thread *reader = &engine->readers[index];
+    struct shared *disk = &engine->objects[engine->plan->nodes[reader->node].object];
+    if (!disk_complete(engine, reader, disk) || !reader->is_awaited)
+        return;
+    reader->is_awaited = false;
+    cpu_wake(engine, reader->reads_for, NULL);
 }
 
 bool disk_complete(struct engine *engine, struct thread *thread, struct shared *disk) {

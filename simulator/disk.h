@@ -4,10 +4,14 @@
 
 #include "simulator/state.h"
 
-/* The node's requests to its disk, one after the other; PROGRESS_YES for a cache hit. */
+/* The node's requests to its disk, one after the other; PROGRESS_YES for a cache hit. Those that
+ * are made ahead the thread does not wait for, but for those that it made so before. */
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk);
 
-/* The same of a thread that sleeps. False: it had none to make. */
+/* The disk has served a request that was made ahead by reader number `index` of the engine's. */
+void disk_complete_ahead(struct engine *engine, int index);
+
+/* As disk_access(), of a thread that sleeps. False: it had none to make. */
 bool disk_ask(struct engine *engine, struct thread *thread, struct shared *disk);
 
 /* Off the CPU for the node's `wait_ns`. */

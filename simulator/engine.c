@@ -23,7 +23,9 @@ struct engine *engine_make(const struct plan *plan) {
     size_t n_cores = (size_t)plan->cores;
     size_t n_objects = (size_t)plan->n_objects;
     engine->plan = plan;
-    heap_init(&engine->clock, n_threads + n_cores + n_objects + 2);
+    size_t n_readers = plan->reads_ahead ? 2 * n_threads : 0;
+    heap_init(&engine->clock, n_threads + n_cores + n_objects + 2 + n_readers);
+    engine->readers = n_readers > 0 ? memory_alloc(n_readers, sizeof *engine->readers) : NULL;
     heap_init(&engine->thinking, (size_t)plan->n_clients);
     engine->queues = memory_alloc(n_cores, sizeof *engine->queues);
     for (size_t i = 0; i < n_cores; i++) {
@@ -65,6 +67,7 @@ void engine_free(struct engine *engine) {
     }
     free(engine->queues);
     free(engine->turn);
+    free(engine->readers);
     free(engine->threads);
     free(engine->cores);
     free(engine->idle_cores);
@@ -139,6 +142,16 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     }
 }
 
+static void reset_readers(struct engine *engine) {
+    const struct plan *plan = engine->plan;
+    uint32_t first = (uint32_t)(plan->n_threads + plan->cores + plan->n_objects + 2);
+    for (uint32_t i = 0; engine->readers && i < 2 * (uint32_t)plan->n_threads; i++)
+        engine->readers[i] = (struct thread){.id = first + i,
+                                             .reads_for = &engine->threads[i / 2],
+                                             .waits_since_ns = -1,
+                                             .request = PLAN_NONE};
+}
+
 static void reset_objects(struct engine *engine, uint64_t seed) {
     const struct plan *plan = engine->plan;
     reset_variables(plan, engine->variables);
@@ -195,6 +208,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     cpu_reset(engine);
     draws_reset(engine, seed);
     reset_threads(engine, seed);
+    reset_readers(engine);
     reset_objects(engine, seed);
 }
 
@@ -262,6 +276,8 @@ static void handle_event(struct engine *engine, int id) {
     id -= plan->cores;
     if (id == plan->n_objects)
         cpu_handle_tick(engine);
+    else if (id > plan->n_objects + 1)
+        disk_complete_ahead(engine, id - plan->n_objects - 2);
     else if (id > plan->n_objects)
         clients_come(engine);
     else if (plan->objects[id].kind == OBJECT_LINK)

@@ -76,6 +76,7 @@ struct plan_group {
 struct plan_request {
     double sector, sectors;
     bool with_previous;
+    bool ahead; /* nobody waits for it now */
 };
 
 struct plan_call {
@@ -101,6 +102,7 @@ struct plan_node {
     double count;                             /* may be fractional; 0: for nobody */
     int counts;                               /* draw; PLAN_NONE: `count` */
     bool by_clock;                            /* `wait`: from when the last one was due */
+    bool ahead;                               /* its threads ask for what they will want later */
     bool gives_back;                          /* what the thread took by `counts` last */
     double timeout_ns;                        /* negative: for ever */
     int cpu, wait, operations, service, near; /* draws */
@@ -144,7 +146,7 @@ struct plan_object {
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival, think; /* draws */
     int first_distance, n_distances;  /* disk; none: `service` */
-    double least_depth;               /* disk: as in struct object ... */
+    double least_depth, most_depth;   /* disk: as in struct object ... */
     bool never_continued;             /* ... the same ... */
     int alone;                        /* ... draw; PLAN_NONE: not known */
     const double *gaps;               /* queue: the model's, in their order, for its arrivals ... */
@@ -203,6 +205,7 @@ struct plan {
     double tasks_in_all; /* the run ends with the last of so many; INFINITY: by itself */
     int n_clients;       /* of all queues */
     bool has_tasks;      /* the model marks where they end */
+    bool reads_ahead;    /* a node's requests are for later */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;

@@ -171,6 +171,8 @@ static struct plan *fill_plan(struct plan_builder *builder, const struct sim_con
     plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = plan_compile_node(builder, plan, &model->nodes[i]);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        plan->reads_ahead |= model->nodes[i].ahead;
     plan_find_counted(builder, plan);
 
     plan->n_runs = builder->n_runs;

@@ -118,7 +118,9 @@ static void compile_calls(struct plan_builder *builder, const struct node *node,
         *VECTOR_ADD(&builder->calls) = (struct plan_call){(int)builder->requests.count, n};
         for (int r = 0; r < n; r++, i += 3)
             *VECTOR_ADD(&builder->requests) = (struct plan_request){
-                node->calls[i], node->calls[i + 1], r > 0 && node->calls[i + 2] > 0};
+                node->calls[i], node->calls[i + 1],
+                r > 0 && node->calls[i + 2] > 0 && node->calls[i + 2] != REQUEST_AHEAD,
+                node->calls[i + 2] >= REQUEST_AHEAD};
     }
     compiled->n_calls = (int)builder->calls.count - compiled->first_call;
 }
@@ -134,6 +136,7 @@ struct plan_node plan_compile_node(struct plan_builder *builder, const struct pl
         .count = scale_count(builder, node),
         .counts = plan_add_draw(builder, &node->counts),
         .by_clock = node->by_clock,
+        .ahead = node->ahead,
         .gives_back = node->gives_back,
         .timeout_ns = node->timeout_ns,
         .cpu = plan_add_cpu_draw(builder, &node->cpu_ns, NULL),

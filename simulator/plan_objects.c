@@ -221,6 +221,7 @@ int plan_compile_object(struct plan *plan, struct plan_builder *builder, int i,
         .order = object->kind == OBJECT_ORDER ? plan->n_orders++ : PLAN_NONE,
         .service = plan_add_draw(builder, &object->service_ns),
         .least_depth = object->least_depth,
+        .most_depth = object->most_depth,
         .never_continued = object->never_continued,
         .alone = plan_add_draw(builder, &object->alone_ns),
     };

@@ -109,13 +109,16 @@ struct thread {
     double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
     double wanted;         /* tokens or requests of the present operation */
     double taken;          /* tokens, the last time that it drew how many */
-    int request;           /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
-    double claim;          /* what was announced to this thread when it was woken, not yet taken */
-    double clock_ns;       /* when its last wait by the clock was due; NaN: there was none */
-    double birth_ns;       /* of the task it works on; NaN: none */
-    int item_kind;         /* of the item that it took last; 0: no particular */
-    int client;            /* whose task it works on; PLAN_NONE */
-    int queue;             /* to which that came from outside; PLAN_NONE: to none */
+    struct thread
+        *reads_for;  /* this reads ahead for that one, and is in no pool; NULL: it is one */
+    bool is_awaited; /* by the one that it reads for */
+    int request;     /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
+    double claim;    /* what was announced to this thread when it was woken, not yet taken */
+    double clock_ns; /* when its last wait by the clock was due; NaN: there was none */
+    double birth_ns; /* of the task it works on; NaN: none */
+    int item_kind;   /* of the item that it took last; 0: no particular */
+    int client;      /* whose task it works on; PLAN_NONE */
+    int queue;       /* to which that came from outside; PLAN_NONE: to none */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -258,6 +261,7 @@ struct engine {
     struct thread **turn;     /* FIFO of threads that go on at this instant */
     uint32_t turn_first, turn_n;
     struct thread *threads;
+    struct thread *readers; /* two for each of them: what it reads ahead; NULL: none does */
     struct core *cores;
     int *idle_cores; /* stack */
     uint32_t n_idle;

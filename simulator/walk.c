@@ -377,9 +377,9 @@ static bool is_of_kernel(const struct plan *plan, const struct plan_node *node) 
     if (node->object == MODEL_NONE)
         return false;
     const struct plan_object *object = &plan->objects[node->object];
-    return node->kind == NODE_IO
-               ? object->room_ns == 0 && (node->service != PLAN_NONE || node->near != PLAN_NONE)
-               : node->kind == NODE_PASS && object->by_kernel;
+    return node->kind == NODE_IO ? object->room_ns == 0 && !node->ahead &&
+                                       (node->service != PLAN_NONE || node->near != PLAN_NONE)
+                                 : node->kind == NODE_PASS && object->by_kernel;
 }
 
 static void report_passed(const struct engine *engine, const struct thread *thread, bool is_yes) {

@@ -101,9 +101,11 @@ static int compare_times(const void *left, const void *right) {
 }
 
 /* One call may be served in steps, each of which says what is left of it; and what is read ahead
- * comes piece by piece. Is `next` a part of `last`, of the same thread, which is extended by it? */
+ * comes piece by piece. Is `next` a part of `last`, of the same thread, which is extended by it? A
+ * touch is not: when it was tells what the thread waited for. */
 static bool goes_on(struct trace_pages *last, const struct trace_pages *next) {
-    if (last->kind != next->kind || last->file != next->file || last->device != next->device)
+    if (next->kind == PAGES_MAPPED || last->kind != next->kind || last->file != next->file ||
+        last->device != next->device)
         return false;
     uint64_t end = last->first + last->count, next_end = next->first + next->count;
     if (next->kind == PAGES_READ)

@@ -121,7 +121,9 @@ char *refusal_of_disks(const struct model *model, const struct sim_result *resul
             "these take is not known: record this configuration, or give build-model --disk what "
             "`persik calibrate` measures",
             disk->name, 100 * share,
-            disk->never_continued ? "follow one of the same thread" : "find fewer others there");
+            disk->never_continued  ? "follow one of the same thread"
+            : disk->most_depth > 0 ? "find fewer or more others there"
+                                   : "find fewer others there");
     }
     return NULL;
 }

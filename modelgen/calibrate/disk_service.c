@@ -12,7 +12,7 @@
 #include "base/bisection.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "modelgen/calibrate/thread_numbers.h"
+#include "modelgen/events/thread_numbers.h"
 #include "modelgen/evidence.h"
 
 #define DIST_LIMIT 64
@@ -398,9 +398,9 @@ static size_t find_least(double *depths, size_t n) {
     return (size_t)gsl_stats_quantile_from_sorted_data(depths, 1, n, evidence.violation_share);
 }
 
-/* A device that always has as many requests tells nothing by its times, but by their order: of
- * servers side by side the later request is often done before the earlier one. How often, if times
- * are drawn anew from those that were measured, is held against how often it was. */
+/* A device that always has as many requests, or nearly, tells little by its times, but by their
+ * order: of servers side by side the later request is often done before the earlier one. How often,
+ * if times are drawn anew from those that were measured, is held against how often it was. */
 static bool is_in_order(const struct services *services) {
     size_t n = services->count, overtaken = 0, expected = 0;
     for (size_t i = 0; i + 1 < n; i++) {
@@ -445,7 +445,8 @@ struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t 
     bool has_places = disk_service_has_places(disks);
     size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, has_places, depths, times);
     bool limited = servers < deepest || deepest < 2;
-    if (!limited && always_full && is_in_order(&services)) {
+    bool may_be_one = limited ? servers > 1 : always_full;
+    if (may_be_one && is_in_order(&services)) {
         servers = 1;
         limited = true;
     }

@@ -144,7 +144,7 @@ static double fit_size(struct search *search, enum cache_rule rule, double most_
 static bool is_mostly_mapped(const struct page_reads *reads) {
     double read = 0;
     for (size_t a = 0; a < reads->n_accesses; a++)
-        read += reads->accesses[a].count;
+        read += reads->accesses[a].ahead ? 0 : reads->accesses[a].count;
     return (double)reads->mapped > evidence.majority * (read + (double)reads->mapped);
 }
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "formats/cached_reads.h"
-#include "modelgen/calibrate/thread_numbers.h"
+#include "modelgen/events/thread_numbers.h"
 
 #define PAGE_BITS    36 /* of a key, which are the file's number and the page's */
 #define NO_RECORD    SIZE_MAX

@@ -195,6 +195,16 @@ void event_log_set_contexts(struct event_log *log, struct trace_context *context
     log->trace.contexts = contexts;
 }
 
+void event_log_add_context(struct event_log *log, struct trace_context context) {
+    size_t n = log->trace.n_contexts;
+    struct trace_context *contexts = memory_alloc(n + 1, sizeof *contexts);
+    if (n > 0)
+        memcpy(contexts, log->trace.contexts, n * sizeof *contexts);
+    contexts[n] = context;
+    event_log_set_contexts(log, contexts);
+    log->trace.n_contexts = n + 1;
+}
+
 /* ---- threads made of parts of others ---- */
 
 static void append(struct event_list *list, event_id event, const struct trace_record *record) {

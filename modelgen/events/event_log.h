@@ -125,6 +125,9 @@ uint64_t event_log_new_object(struct event_log *log, enum object_origin origin);
  * over. The frames stay the recorded trace's. */
 void event_log_set_contexts(struct event_log *log, struct trace_context *contexts);
 
+/* One more call site, behind all others. Its frames must outlive the log. */
+void event_log_add_context(struct event_log *log, struct trace_context context);
+
 /* ---- threads made of parts of others ---- */
 
 /* The events of a thread in the making. {0}: none yet. Whoever makes it hands it over. */

@@ -12,6 +12,7 @@ struct recorded_call {
     uint64_t start_ns;
     size_t thread;
     struct disk_requests requests;
+    bool ahead;
 };
 
 struct recorded_calls {
@@ -45,7 +46,7 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
                 continue;
             *VECTOR_ADD(&calls) = (struct recorded_call){
                 builder->node_of[t][s], step->start_ns, t,
-                disk_service_queued(in->disks, t, step->start_ns, step->end_ns)};
+                disk_service_queued(in->disks, t, step->start_ns, step->end_ns), step->time.ahead};
         }
     }
     return calls;
@@ -67,7 +68,8 @@ static void write_requests(const struct disk_service *disks, const struct record
         const struct trace_block *block = &disks->trace->blocks[call->requests.items[i]];
         *VECTOR_ADD(values) = (double)block->sector;
         *VECTOR_ADD(values) = block->bytes / DISK_SECTOR_BYTES;
-        *VECTOR_ADD(values) = i > 0 && block->queued_ns < done_ns;
+        *VECTOR_ADD(values) =
+            (i > 0 && block->queued_ns < done_ns) + (call->ahead ? REQUEST_AHEAD : 0);
         done_ns = block->completed_ns;
     }
 }

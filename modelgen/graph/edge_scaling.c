@@ -337,23 +337,43 @@ static double share_of_silent_rounds(const struct peg_builder *builder,
     return share > evidence.majority ? share : 0;
 }
 
+/* The fragment whose page faults the node is; NULL: it is something else. */
+static const struct fault_fragment *faults_at(const struct peg_builder *builder, int node) {
+    return page_faults_fragment(builder->in->faults, builder->nodes.items[node].context);
+}
+
+/* What is computed from one page fault to the next is as much, however many there are. Else it is a
+ * part of what lies between calls. */
+static struct source_split split_of(const struct peg_builder *builder,
+                                    const struct peg_edge *draft) {
+    const struct fault_fragment *from = faults_at(builder, draft->from);
+    const struct fault_fragment *to = faults_at(builder, draft->to);
+    if (from && from == to)
+        return (struct source_split){.rest = REST_NONE};
+    struct source source = source_of(builder);
+    struct source_split split =
+        source_split_between(&source, peg_builder_pool_of(builder, draft)->start_routine,
+                             from ? from->before : builder->nodes.items[draft->from].context,
+                             to ? to->after : builder->nodes.items[draft->to].context);
+    split.shared &= !from && !to; /* the faults are shared out */
+    return split;
+}
+
 struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
-    const struct peg_node_values *to = &builder->nodes.items[draft->to];
     const struct thread_pool *pool = &builder->in->pools->pools[from->pool];
     struct scaling scaling = {.pool = MODEL_NONE};
     if (team == MODEL_NONE)
         return scaling;
-    struct source source = source_of(builder);
-    struct source_split split =
-        source_split_between(&source, pool->start_routine, from->context, to->context);
+    struct source_split split = split_of(builder, draft);
     scaling.share = pool->scales ? split.share : 0;
     scaling.growth = split.may_grow && is_in_shared_rounds(builder, draft, team) ? 1 : split.growth;
     if (scaling.share > 0 || scaling.growth > 0)
         scaling.pool = team;
     grow_with_creations(builder, draft, team, &scaling);
-    if (scaling.share > 0 || !builder->in->facts)
+    bool has_faults = faults_at(builder, draft->from) || faults_at(builder, draft->to);
+    if (!has_faults && (scaling.share > 0 || !builder->in->facts))
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);
     double silent = scaling.pool == MODEL_NONE ? share_of_silent_rounds(builder, draft) : 0;
@@ -536,12 +556,59 @@ static int takes_all_permits(const struct peg_builder *builder, const struct nod
                : MODEL_NONE;
 }
 
+/* Who has more time takes more of what is shared out, so that all get done together. */
+static void level(struct dist *dist) {
+    double mean = dist_mean(dist);
+    free(dist->values);
+    *dist = (struct dist){.kind = mean > 0 ? DIST_CONSTANT : DIST_NONE, .mean = mean};
+}
+
+/* Does the edge, which is of page faults, lead to another one between the same calls? */
+static bool stays_in_fragment(const struct peg_builder *builder, const struct peg_edge *edge) {
+    return faults_at(builder, edge->from) == faults_at(builder, edge->to);
+}
+
+/* Are other ways than to another fault between the same calls no ways out of the loop? */
+static bool goes_on_inside(const struct peg_builder *builder, int node) {
+    bool inside = false;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        inside |= edge->from == node && !edge->leaves && !stays_in_fragment(builder, edge);
+    }
+    return inside;
+}
+
+/* Of a node of page faults: sets how often there is another one, as what is computed
+ * between the calls around them follows the threads. False: as the loops do that these are in. */
+static bool scale_faults(const struct peg_builder *builder, const struct peg_edge *draft, int team,
+                         struct node *node, struct edge *edge) {
+    const struct fault_fragment *faults = faults_at(builder, draft->from);
+    const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
+    if (!faults || !pool->scales)
+        return false;
+    struct source source = source_of(builder);
+    struct source_split split =
+        source_split_between(&source, pool->start_routine, faults->before, faults->after);
+    if (split.share <= 0 && split.growth <= 0)
+        return false;
+    struct scaling rounds = {.pool = team, .share = split.share, .growth = split.growth, .less = 1};
+    if (edge->runs.kind != DIST_NONE && stays_in_fragment(builder, draft) &&
+        goes_on_inside(builder, draft->from))
+        edge->runs_scaling = rounds;
+    if (node->stays.kind == DIST_NONE)
+        return true;
+    node->stays_scaling = rounds;
+    if (split.shared)
+        level(&node->stays);
+    return true;
+}
+
 void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
                         struct node *node, struct edge *edge) {
     int team = team_of(builder, draft);
     const struct peg_node_values *from = &builder->nodes.items[draft->from];
     edge->runs_scaling.pool = MODEL_NONE;
-    if (team == MODEL_NONE || draft->leaves)
+    if (team == MODEL_NONE || draft->leaves || scale_faults(builder, draft, team, node, edge))
         return;
     enum rest told = REST_NONE;
     const struct facts_loop *loop;
@@ -561,7 +628,7 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
     }
     if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
         rounds = (struct scaling){.pool = team, .share = 1};
-    else if (rounds.share > 0 || !builder->in->facts)
+    else if (!faults_at(builder, draft->from) && (rounds.share > 0 || !builder->in->facts))
         share_items(builder, from->pool, &from->passes, told, &rounds);
     if (rounds.pool != MODEL_NONE)
         node->stays_scaling = with_offset(builder, loop, rounds, &node->stays);

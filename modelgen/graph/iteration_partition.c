@@ -72,12 +72,14 @@ size_t *loop_passes_numbers(const struct loop_passes *passes, const struct threa
 
 /* ---- what is outside of rounds ---- */
 
-/* The thread's most frequent call; NULL: it makes none. */
+/* The thread's most frequent call; NULL: it makes none. Page faults are no calls. */
 static const struct trace_record *busiest_call(const struct trace_thread *thread) {
     struct map counts = MAP_EMPTY;
     const struct trace_record *best = NULL;
     int most = 0;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (trace_is_page_fault(at.event))
+            continue;
         uint64_t key = map_mix(map_mix(23, at.event->context), at.event->api);
         int count = map_get(&counts, key, 0) + 1;
         map_put(&counts, key, count);
@@ -96,7 +98,7 @@ static double cpu_in_rounds(const struct thread_states *timeline) {
     const struct trace_record *call = busiest_call(thread);
     double first = 0, last = 0, count = 0;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
-        if (at.event->context != call->context || at.event->api != call->api)
+        if (!call || at.event->context != call->context || at.event->api != call->api)
             continue;
         last = thread_states_cpu(timeline, at.event->start_ns);
         first = count > 0 ? first : last;

@@ -58,12 +58,21 @@ static double waking_ns(const struct peg_builder *builder, const struct step *st
     return fmin(step->created * builder->model->machine.wake_cpu_ns, step->calls_ns);
 }
 
-/* CPU between two steps, the probes' own cost taken off. */
+/* Probes that recorded the thread's `n` events from `from` on: page faults have none. */
+static double count_probes(const struct peg_builder *builder, size_t t, size_t from, size_t n) {
+    struct event_cursor at = event_cursor_between(&builder->in->trace->threads[t], from, from + n);
+    double probes = 0;
+    while (event_cursor_next(&at))
+        probes += !trace_is_page_fault(at.event);
+    return probes;
+}
+
+/* CPU between two steps, the probes' own cost taken off: those of so many calls. */
 static double cpu_between(const struct peg_builder *builder, size_t t, const struct step *a,
-                          const struct step *b) {
+                          const struct step *b, double probes) {
     const struct thread_states *timeline = &builder->in->timelines[t];
     double cpu = thread_states_cpu(timeline, b->start_ns) - thread_states_cpu(timeline, a->end_ns);
-    cpu -= builder->record_ns * (double)b->records + waking_ns(builder, a);
+    cpu -= builder->record_ns * probes + waking_ns(builder, a);
     return cpu > 0 ? cpu : 0;
 }
 
@@ -74,7 +83,8 @@ static double count_rounds(struct peg_builder *builder, struct event_cursor at) 
     map_free(&builder->sites);
     while (event_cursor_next(&at)) {
         uint32_t context = at.event->context;
-        if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context])
+        if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context] ||
+            trace_is_page_fault(at.event))
             continue;
         uint64_t key = map_mix(map_mix(19, builder->in->places[context]), at.event->api);
         int site = map_get(&builder->sites, key, -1);
@@ -98,6 +108,8 @@ static double count_rounds(struct peg_builder *builder, struct event_cursor at) 
 static void note_between(struct peg_edge *draft, struct event_cursor at) {
     while (event_cursor_next(&at)) {
         size_t known = 0;
+        if (trace_is_page_fault(at.event))
+            continue;
         while (known < draft->between.count && draft->between.items[known] != at.event->context)
             known++;
         if (known == draft->between.count)
@@ -122,6 +134,7 @@ static void read_thread(struct peg_builder *builder, size_t t) {
             *VECTOR_ADD(&values->wait_ns) = step->time.wait_ns;
             *VECTOR_ADD(&values->cpu_ns) = step->time.cpu_ns;
             *VECTOR_ADD(&values->operations) = step->time.operations;
+            builder->model->nodes[node_of[s]].ahead |= step->time.ahead;
             if (step->time.stream > 0)
                 builder->model->nodes[node_of[s]].stream = step->time.stream;
             if (step->time.service_ns > 0)
@@ -136,7 +149,8 @@ static void read_thread(struct peg_builder *builder, size_t t) {
         int edge = peg_builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
-            cpu_between(builder, t, step, &stream->steps[s + 1]);
+            cpu_between(builder, t, step, &stream->steps[s + 1],
+                        count_probes(builder, t, done, stream->steps[s + 1].records));
         if (step->kind == NODE_CREATE)
             builder->edges.items[edge].creating_ns += step->calls_ns - waking_ns(builder, step);
         const struct step *next = &stream->steps[s + 1];

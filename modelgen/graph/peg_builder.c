@@ -35,6 +35,8 @@ static char *node_name(const struct peg_builder *builder, const struct step *ste
     if (step->context == TRACE_NO_CONTEXT || trace->contexts[step->context].n_frames == 0)
         return memory_format("%s: %s", pool_name, node_kind_name(step->kind));
     const struct trace_frame *frame = &trace->contexts[step->context].frames[0];
+    if (!frame->file && !frame->module)
+        return memory_format("%s: %s", pool_name, frame->function);
     return memory_format("%s: %s (%s:%d)", pool_name, frame->function,
                          frame->file ? path_name(frame->file) : frame->module, frame->line);
 }

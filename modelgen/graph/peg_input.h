@@ -9,6 +9,7 @@
 #include "modelgen/events/thread_states.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/steps.h"
+#include "modelgen/rewrite/page_faults.h"
 #include "modelgen/threads/thread_pools.h"
 
 struct peg_input {
@@ -19,6 +20,7 @@ struct peg_input {
     const struct thread_states *timelines;
     const uint32_t *places;              /* per context: see source_places */
     const struct disk_service *disks;    /* NULL: not known */
+    const struct page_faults *faults;    /* NULL: none */
     struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
     struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
     bool puts_in_order; /* a thread that is alone keeps the order of its ways behind puts as well */

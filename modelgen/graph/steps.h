@@ -40,6 +40,7 @@ struct step_time {
     int stream;        /* ... which lie close together; 0: nowhere, or not known */
     double service_ns; /* ... and how long each has the device; 0: as all requests to it ... */
     double near_ns;    /* ... behind one of the same stream; 0: there is none */
+    bool ahead;        /* IO: its requests are for later; with none it waits for earlier ones */
     int stage;         /* ... of several steps of one call: which one; 0: the first */
 };
 

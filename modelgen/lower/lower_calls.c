@@ -131,8 +131,11 @@ void lower_calls_known_close(struct writer *writer, size_t index,
 
 /* ---- sleeps, input and output ---- */
 
-/* Key of a call site. */
+/* Key of a call site. Page faults are spread over all that is computed: they matter, or not,
+ * together. */
 static uint64_t site_of(const struct trace_record *record) {
+    if (trace_is_page_fault(record))
+        return map_mix(37, record->api);
     return map_mix(map_mix(7, record->context), record->api);
 }
 
@@ -207,6 +210,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     }
     step->time.disk = objects_disk(writer, operations ? device : (uint32_t)known);
     step->time.operations = (double)operations;
+    step->time.ahead = trace_is_page_fault(record) && record->object;
 }
 
 void lower_calls_timed(struct writer *writer, size_t index, const struct trace_record *record) {

@@ -552,15 +552,17 @@ int objects_disk(struct writer *writer, uint32_t device) {
     writer->model->objects[object].distances = speed.distances;
     writer->model->objects[object].evidence = speed.evidence;
     writer->model->objects[object].least_depth = speed.least > 1 ? (double)speed.least : 0;
+    writer->model->objects[object].most_depth = speed.servers == 0 ? (double)speed.always : 0;
     writer->model->objects[object].never_continued = speed.parted > 0;
     writer->model->objects[object].alone_ns = speed.alone_ns;
     if (speed.always > 0 && speed.alone_ns.kind == DIST_NONE)
         notes_add(
             writer->model,
-            "%s: it nearly always had %zu requests at once; with fewer threads than that each "
+            "%s: it nearly always had %zu requests at once; with fewer threads than that%s each "
             "may take another time: record once more with fewer, or give --disk what `persik "
             "calibrate` measures",
-            writer->model->objects[object].name, speed.always);
+            writer->model->objects[object].name, speed.always,
+            speed.servers == 0 ? ", or with more," : "");
     if (speed.parted > 0 && speed.alone_ns.kind == DIST_NONE)
         notes_add(
             writer->model,

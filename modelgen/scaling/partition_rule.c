@@ -289,7 +289,7 @@ static bool has_source(const struct trace *trace, const struct facts *facts,
     for (size_t i = 0; facts && i < pool->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[pool->threads[i]];
         for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
-            if (at.event->context == TRACE_NO_CONTEXT)
+            if (at.event->context == TRACE_NO_CONTEXT || trace_is_page_fault(at.event))
                 continue;
             const struct trace_context *context = &trace->contexts[at.event->context];
             calls |= call_sites_own_frames(context) > 0; /* the library's only hand over a result */
@@ -317,7 +317,8 @@ static bool are_loops_known(const struct trace *trace, const struct facts *facts
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[pool->threads[i]];
         for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
-            if (at.event->context != TRACE_NO_CONTEXT && !trace_is_nap(at.event))
+            if (at.event->context != TRACE_NO_CONTEXT && !trace_is_nap(at.event) &&
+                !trace_is_page_fault(at.event))
                 times[at.event->context]++;
     }
     for (size_t c = 0; c < trace->n_contexts; c++) {

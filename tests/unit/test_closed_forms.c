@@ -310,6 +310,44 @@ static void test_closed_network_with_a_disk_of_c_servers(void **state) {
     }
 }
 
+/* A thread that asks for the next piece when it comes to one: its computing, or the disk, is what
+ * it takes, whichever is longer, and both where it asks only for what it waits for. */
+static double reading_ns(double cpu_ns, double ahead) {
+    enum { PIECES = 1000 };
+    struct model *model = build_model(2);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(2 * MS);
+    model->objects[disk].servers = 1;
+    int pool = build_pool(model, 1, true);
+    int read = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    struct node *node = &model->nodes[read];
+    node->ahead = true;
+    node->n_calls = 4;
+    node->calls = memory_alloc(4, sizeof *node->calls);
+    node->calls[0] = 1; /* sector 0, of 8 */
+    node->calls[2] = 8;
+    node->calls[3] = ahead;
+    node->stays = constant(PIECES - 1);
+    build_edge(model, read, read)->cpu_ns = constant(cpu_ns);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, read, end)->leaves = true;
+    struct sim_config config = {.seed = 1};
+    struct error error;
+    struct sim_result result;
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    double run_ns = run_time(&result).mean / PIECES;
+    sim_result_free(&result);
+    model_free(model);
+    return run_ns;
+}
+
+static void test_reading_ahead(void **state) {
+    (void)state;
+    assert_true(fabs(reading_ns(1 * MS, 0) / (3 * MS) - 1) < 0.01);
+    assert_true(fabs(reading_ns(1 * MS, REQUEST_AHEAD) / (2 * MS) - 1) < 0.01);
+    assert_true(fabs(reading_ns(5 * MS, REQUEST_AHEAD) / (5 * MS) - 1) < 0.01);
+}
+
 /* Time shared in slices instead of served in order: the same throughput, because the service is
  * exponential, however short the quantum. */
 static void test_closed_network_with_a_short_quantum(void **state) {
@@ -485,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_closed_network_with_c_cores),
         cmocka_unit_test(test_closed_network_with_a_mutex),
         cmocka_unit_test(test_closed_network_with_a_disk_of_c_servers),
+        cmocka_unit_test(test_reading_ahead),
         cmocka_unit_test(test_closed_network_with_a_short_quantum),
         cmocka_unit_test(test_barrier_of_n_exponentials),
         cmocka_unit_test(test_mutex_bound_pipeline),

@@ -410,6 +410,7 @@ static char *refused_requests(double unseen, bool continued, double alone_ns) {
     int disk = build_object(model, OBJECT_DISK, 0);
     model->objects[disk].least_depth = continued ? 0 : 2;
     model->objects[disk].never_continued = continued;
+    model->objects[disk].most_depth = alone_ns < 0 ? 2 : 0; /* nothing tells of more */
     model->objects[disk].alone_ns = alone_ns > 0 ? constant(alone_ns) : (struct dist){0};
     struct sim_object_result object = {.operations.mean = 100, .unseen.mean = unseen};
     struct sim_result result = {.n_objects = 1, .objects = &object};
@@ -426,6 +427,9 @@ static void requests_that_the_recording_had_none_of_get_no_figure(void **state) 
     free(reason);
     reason = refused_requests(50, false, 0);
     assert_non_null(strstr(reason, "would find fewer others there"));
+    free(reason);
+    reason = refused_requests(50, false, -1);
+    assert_non_null(strstr(reason, "would find fewer or more others there"));
     free(reason);
     assert_null(refused_requests(1, true, 0));
     assert_null(refused_requests(50, true, 5 * MS));

@@ -1989,6 +1989,26 @@ static void test_requests_that_the_recording_had_none_of_are_counted(void **stat
     assert_close(unseen_requests(2, 0, true, 0, &run_ms) + 1, 1, 1e-9);
 }
 
+/* Four at once of a disk without limit that always had two. */
+static void test_more_at_once_than_recorded_are_counted(void **state) {
+    (void)state;
+    for (int most = 0; most <= 4; most += 2) {
+        struct model *model = build_model(8);
+        int disk = build_object(model, OBJECT_DISK, 0);
+        model->objects[disk].service_ns = constant(5 * MS);
+        model->objects[disk].servers = 0;
+        model->objects[disk].most_depth = most;
+        int pool = build_pool(model, 4, true);
+        int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+        model->nodes[io].operations = constant(1);
+        end_after(model, io, constant(0));
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.objects[disk].unseen.mean + 1, most == 2 ? 3 : 1, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 static void test_they_take_as_long_as_was_measured_elsewhere(void **state) {
     (void)state;
     double run_ms;
@@ -2441,6 +2461,7 @@ int main(void) {
         cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
         cmocka_unit_test(test_a_disk_without_limit_serves_everyone_at_once),
         cmocka_unit_test(test_requests_that_the_recording_had_none_of_are_counted),
+        cmocka_unit_test(test_more_at_once_than_recorded_are_counted),
         cmocka_unit_test(test_they_take_as_long_as_was_measured_elsewhere),
         cmocka_unit_test(test_a_disk_takes_longer_the_farther_it_goes),
         cmocka_unit_test(test_calls_are_made_in_the_recorded_order_by_whichever_thread),

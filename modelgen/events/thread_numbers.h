@@ -1,7 +1,7 @@
 /* Which of the trace's threads had a number of the kernel's at a time: that which a creator's part
  * has become (rewrite/participating_creator.h) has the creator's number while it lasts. */
-#ifndef PERSIK_MODELGEN_CALIBRATE_THREAD_NUMBERS_H
-#define PERSIK_MODELGEN_CALIBRATE_THREAD_NUMBERS_H
+#ifndef PERSIK_MODELGEN_EVENTS_THREAD_NUMBERS_H
+#define PERSIK_MODELGEN_EVENTS_THREAD_NUMBERS_H
 
 #include <stdint.h>
 

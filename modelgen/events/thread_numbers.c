@@ -1,4 +1,4 @@
-#include "modelgen/calibrate/thread_numbers.h"
+#include "modelgen/events/thread_numbers.h"
 
 #include <stdlib.h>
 
