@@ -24,26 +24,33 @@ static bool is_watching(const struct trace_record *record) {
     }
 }
 
-/* The last two sleeps of a thread; `last` NULL: it does not sleep most of its life, in one place,
- * or works for somebody. */
+/* The last two sleeps of a thread; `last` NULL: it does not sleep most of its life, in places where
+ * it comes again and again, or works for somebody. */
 struct sleeps {
     const struct trace_record *last, *before;
 };
 
+static double times_slept(const struct trace_thread *thread, uint32_t context) {
+    double n = 0;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
+        n += trace_op(at.event) == OP_SLEEP && at.event->context == context;
+    return n;
+}
+
 static struct sleeps sleeps_of(const struct trace_thread *thread) {
     struct sleeps sleeps = {NULL, NULL};
-    double asleep_ns = 0, n = 0;
+    double asleep_ns = 0;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         if (!is_watching(at.event))
             return (struct sleeps){NULL, NULL};
         if (trace_op(at.event) != OP_SLEEP)
             continue;
-        n = sleeps.last && at.event->context == sleeps.last->context ? n + 1 : 1;
         sleeps = (struct sleeps){at.event, sleeps.last};
         asleep_ns += (double)at.event->duration_ns;
     }
     double life_ns = (double)(thread->end_ns - thread->start_ns);
-    bool mostly = n >= evidence.times_alike && asleep_ns >= evidence.majority * life_ns;
+    bool mostly = sleeps.before && asleep_ns >= evidence.majority * life_ns &&
+                  times_slept(thread, sleeps.last->context) >= evidence.times_alike;
     return mostly ? sleeps : (struct sleeps){NULL, NULL};
 }
 
