@@ -147,6 +147,7 @@ struct subject {
     struct model *model;
     int pool;
     const struct thread_pool *from;
+    const struct thread_pools *pools;
     const struct partition_evidence *evidence;
     const struct trace *trace;
     const struct facts *facts; /* NULL without source */
@@ -634,6 +635,53 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     return true;
 }
 
+/* How often threads of the pool, and of those that do not follow --threads, are in the loop. */
+struct visitors {
+    double own, others;
+    int other; /* a pool of the others; MODEL_NONE: there are none */
+};
+
+static struct visitors visitors_of(const struct subject *subject, const struct facts_loop *loop) {
+    struct visitors visitors = {.other = MODEL_NONE};
+    const struct thread_pools *pools = subject->pools;
+    for (struct event_cursor at = event_cursor_of_run(subject->trace); event_cursor_next(&at);) {
+        int pool = pools->pool_of[at.thread];
+        bool is_own = pool == subject->pool;
+        if (pool == MODEL_NONE || (!is_own && pools->pools[pool].scales) ||
+            !trace_is_lock(at.event) ||
+            !source_context_in_loop(subject->trace, at.event->context, loop))
+            continue;
+        visitors.own += is_own;
+        visitors.others += !is_own;
+        visitors.other = is_own ? visitors.other : pool;
+    }
+    return visitors;
+}
+
+/* True: who made its threads, or another one, goes round a loop with them that shares something
+ * out, and takes no less of it for being one of few or of many. */
+static bool decide_joint(const struct subject *subject) {
+    const struct facts *facts = subject->facts;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (loop->bound != BOUND_SHARED || !loop->has_fragments || loop->waits)
+            continue;
+        struct visitors visitors = visitors_of(subject, loop);
+        double all = visitors.own + visitors.others;
+        if (fmin(visitors.own, visitors.others) <= evidence.matters * all ||
+            visitors.own < evidence.times_alike)
+            continue;
+        set_unknown(subject->model, subject->pool,
+                    memory_format("%s goes round the loop in %s (%s:%d), too, which shares "
+                                  "something out: how much each does with more threads or fewer "
+                                  "is not known",
+                                  subject->model->pools[visitors.other].name, loop->function,
+                                  path_name(loop->file), loop->first_line));
+        return true;
+    }
+    return false;
+}
+
 static void decide(struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
@@ -658,6 +706,8 @@ static void decide(struct subject *subject) {
     if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
+    if (!found.supply && decide_joint(subject))
+        return;
     if (decide_open(subject, rule, commanded) || decide_unlimited(subject, rule))
         return;
     const char *text = rule_texts[rule];
@@ -682,6 +732,7 @@ void partition_rule_decide(const struct trace *trace, const struct facts *facts,
         struct subject subject = {.model = model,
                                   .pool = (int)p,
                                   .from = &pools->pools[p],
+                                  .pools = pools,
                                   .evidence = &evidence[p],
                                   .trace = trace,
                                   .facts = facts,
