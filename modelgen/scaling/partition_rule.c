@@ -658,6 +658,20 @@ static struct visitors visitors_of(const struct subject *subject, const struct f
     return visitors;
 }
 
+/* Do threads of both pools take from one object? Then each of them finds what others have left. */
+static bool take_alike(const struct model *model, int pool, int other) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->pool != pool || node->object == MODEL_NONE ||
+            !pool_graph_takes(node, node->object))
+            continue;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            if (model->nodes[m].pool == other && pool_graph_takes(&model->nodes[m], node->object))
+                return true;
+    }
+    return false;
+}
+
 /* True: who made its threads, or another one, goes round a loop with them that shares something
  * out, and takes no less of it for being one of few or of many. */
 static bool decide_joint(const struct subject *subject) {
@@ -669,7 +683,8 @@ static bool decide_joint(const struct subject *subject) {
         struct visitors visitors = visitors_of(subject, loop);
         double all = visitors.own + visitors.others;
         if (fmin(visitors.own, visitors.others) <= evidence.matters * all ||
-            visitors.own < evidence.times_alike)
+            visitors.own < evidence.times_alike ||
+            take_alike(subject->model, subject->pool, visitors.other))
             continue;
         set_unknown(subject->model, subject->pool,
                     memory_format("%s goes round the loop in %s (%s:%d), too, which shares "
@@ -706,7 +721,7 @@ static void decide(struct subject *subject) {
     if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
-    if (!found.supply && decide_joint(subject))
+    if (decide_joint(subject))
         return;
     if (decide_open(subject, rule, commanded) || decide_unlimited(subject, rule))
         return;
