@@ -405,7 +405,8 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
-    if (busiest != MODEL_NONE && (pools->guessed || is_lone_part(&pools->pools[busiest], &told[busiest])))
+    if (busiest != MODEL_NONE &&
+        (pools->guessed || is_lone_part(&pools->pools[busiest], &told[busiest])))
         doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
     if (busiest != MODEL_NONE && pools->guessed)
         doubt_cap(&trace->meta, &pools->pools[busiest]);

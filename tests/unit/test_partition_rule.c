@@ -1037,7 +1037,8 @@ static void rounds_that_their_creator_takes_too_are_unknown(void **state) {
     model_free(model);
     model = helped_model(10);
     assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
-    assert_non_null(strstr(model->pools[1].rule, "main goes round the loop in worker (t.c:90), too"));
+    assert_non_null(
+        strstr(model->pools[1].rule, "main goes round the loop in worker (t.c:90), too"));
     model_free(model);
 }
 
