@@ -697,6 +697,17 @@ static bool decide_joint(const struct subject *subject) {
     return false;
 }
 
+/* True: one thread alone does something now and then, which each of them would in the model. */
+static bool decide_alone(const struct subject *subject) {
+    if (!subject->evidence->one_at_times)
+        return false;
+    set_unknown(subject->model, subject->pool,
+                memory_format("one of its threads alone comes to %s, in some rounds: which one "
+                              "that is with more threads or fewer is not modelled",
+                              subject->evidence->one_at_times));
+    return true;
+}
+
 static void decide(struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
@@ -721,7 +732,7 @@ static void decide(struct subject *subject) {
     if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
-    if (decide_joint(subject))
+    if (decide_joint(subject) || decide_alone(subject))
         return;
     if (decide_open(subject, rule, commanded) || decide_unlimited(subject, rule))
         return;
