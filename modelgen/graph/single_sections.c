@@ -215,8 +215,8 @@ void single_sections_find_edges(struct peg_builder *builder) {
         if (found >= 0)
             builder->edges.items[found].taker = taker;
         else if (!builder->in->evidence[pool].one_at_times)
-            builder->in->evidence[pool].one_at_times = place_of_one_at_times(
-                builder, first, n, &builder->in->pools->pools[pool]);
+            builder->in->evidence[pool].one_at_times =
+                place_of_one_at_times(builder, first, n, &builder->in->pools->pools[pool]);
     }
     free(leavings.items);
 }
