@@ -204,6 +204,8 @@ static const char *place_of_one_at_times(const struct peg_builder *builder,
 
 void single_sections_find_edges(struct peg_builder *builder) {
     struct leavings leavings = find_leavings(builder);
+    for (size_t p = 0; p < builder->in->pools->n_pools; p++)
+        builder->in->evidence[p].one_at_times = NULL; /* nodes may have been split meanwhile */
     for (size_t i = 0, n; i < leavings.count; i += n) {
         const struct leaving *first = &leavings.items[i];
         for (n = 1; i + n < leavings.count && leavings.items[i + n].place == first->place; n++)

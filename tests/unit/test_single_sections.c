@@ -19,7 +19,7 @@ struct program {
     int rounds;
     int (*one_of)(int round); /* the thread that does it alone */
     bool locks;               /* under a mutex, else it only computes */
-    bool writes;              /* it waits meanwhile, too */
+    bool is_shared;           /* main takes that, too, at last */
     uint64_t others_us;       /* what the others compute meanwhile */
     bool comes_late;          /* who does it leaves the meeting last, else first */
 };
@@ -53,8 +53,6 @@ static struct model *model_with(const struct program *program, const struct fact
                 builder_record(trace, t + 1, "pthread_mutex_unlock", ready - 5, 0, MUTEX, unlock,
                                0);
             }
-            if (alone && program->writes)
-                builder_record(trace, t + 1, "usleep", left + 5, 50 * US, 0, lock, 0);
             builder_record(trace, t + 1, "pthread_barrier_wait", ready, done + 1 - ready, BARRIER,
                            again, THREADS);
         }
@@ -62,6 +60,10 @@ static struct model *model_with(const struct program *program, const struct fact
     }
     for (int t = 1; t <= THREADS; t++)
         builder_join(trace, main_thread, 100 + (uint64_t)t, now - 100, join, t);
+    if (program->is_shared) {
+        builder_record(trace, main_thread, "pthread_mutex_lock", now + 50, 0, MUTEX, join, 0);
+        builder_record(trace, main_thread, "pthread_mutex_unlock", now + 60, 0, MUTEX, join, 0);
+    }
     builder_finish(trace, now + 100);
     return builder_model(trace, facts);
 }
@@ -159,7 +161,8 @@ static void what_one_thread_does_at_times_is_not_modelled(void **state) {
                           .solos = &solo,
                           .n_files = 1,
                           .files = &file};
-    struct program program = {.rounds = ROUNDS, .one_of = in_some_rounds, .writes = true};
+    struct program program = {
+        .rounds = ROUNDS, .one_of = in_some_rounds, .locks = true, .is_shared = true};
     struct model *model = model_with(&program, &facts);
     assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     if (!strstr(model->pools[1].rule, "one of its threads alone comes to worker: solve"))
