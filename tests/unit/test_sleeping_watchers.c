@@ -61,17 +61,20 @@ static void it_may_be_told_while_it_looks(void **state) {
     trace_free(trace);
 }
 
-/* It waits for something in between, asleep as well. */
+/* It waits for something in between, asleep as well: so it may be told in any sleep of its last
+ * round. */
 static void it_may_sleep_in_several_places(void **state) {
     (void)state;
-    struct trace *trace = watched(SLEEPS + 8, SLEPT_NS + 8 * SLEEP_NS - SLEEP_NS / 2);
-    uint32_t other = builder_context(trace, "usleep", 50, "watch", 20);
-    for (size_t r = 1; r < trace->threads[WATCHER].n_records; r += 2)
-        trace->threads[WATCHER].records[r].context = other;
-    struct event_log log = event_log_of(trace);
-    assert_int_equal(sleeping_watchers_as_unjoined(&log), 1);
-    event_log_free(&log);
-    trace_free(trace);
+    for (uint64_t ago_ns = SLEEP_NS / 2; ago_ns < 3 * SLEEP_NS; ago_ns += SLEEP_NS) {
+        struct trace *trace = watched(SLEEPS + 8, SLEPT_NS + 8 * SLEEP_NS - ago_ns);
+        uint32_t other = builder_context(trace, "usleep", 50, "watch", 20);
+        for (size_t r = 1; r < trace->threads[WATCHER].n_records; r += 2)
+            trace->threads[WATCHER].records[r].context = other;
+        struct event_log log = event_log_of(trace);
+        assert_int_equal(sleeping_watchers_as_unjoined(&log), ago_ns < 2 * SLEEP_NS);
+        event_log_free(&log);
+        trace_free(trace);
+    }
 }
 
 /* A last pause, once all is done. */
