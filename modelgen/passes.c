@@ -39,6 +39,7 @@
 #include "modelgen/rewrite/page_faults.h"
 #include "modelgen/rewrite/parked_workers.h"
 #include "modelgen/rewrite/participating_creator.h"
+#include "modelgen/rewrite/periodic_sleeps.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
 #include "modelgen/rewrite/repeated_waits.h"
@@ -119,6 +120,10 @@ static void run_sleeping_watchers(struct build *build) {
     if (sleeping_watchers_as_unjoined(&build->log) > 0)
         notes_add(build->model, "a thread sleeps and looks, again and again, until it is told to "
                                 "stop: how long others wait for it then is taken as it was");
+}
+
+static void run_periodic_sleeps(struct build *build) {
+    periodic_sleeps_as_timers(&build->log);
 }
 
 static void run_private_mutex_waits(struct build *build) {

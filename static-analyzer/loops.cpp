@@ -81,8 +81,11 @@ class HeaderReader {
     /* Each side of a comparison, but for the moving variable, whose start and step count. */
     void read_limit(const Expr &expr, const Moment &at) {
         if (expr.kind == ExprKind::Operator && expr.children.size() == 2 && is_logical(expr.text)) {
+            bool joins = expr.text == "&&" || expr.text == "||";
+            bool counted = joins && moves(expr);
             for (const Expr &child : expr.children)
-                read_limit(child, at);
+                if (!counted || moves(child)) /* not what ends a count before its limit */
+                    read_limit(child, at);
             return;
         }
         if (expr.kind == ExprKind::Assign || moves(expr))

@@ -63,7 +63,7 @@ class SpawnFinder {
                     continue;
                 const Expr *count = on_demand(f, site);
                 if (count)
-                    spawns.push_back({site.call, count, false});
+                    spawns.push_back({site.call, count, hands_rest_on(f, site)});
                 else if (creates_thread(site))
                     by_division(f, site, spawns);
             }
@@ -105,6 +105,19 @@ class SpawnFinder {
                         limit = steady(e.children[1 - side]);
             });
         return limit;
+    }
+
+    /* sort(part) { if (running < limit) create(sort_rest, rest) else sort(rest); ... sort(part) }:
+     * with what is left to it, the new thread does as the one that makes it does. */
+    bool hands_rest_on(size_t f, const CallSite &site) const {
+        int routine = program.start_routine(site);
+        return routine > 0 && calls(f, f) && calls((size_t)routine, f);
+    }
+
+    bool calls(size_t caller, size_t callee) const {
+        bool found = false;
+        for_calls_of(callee, caller, [&](const Expr &) { found = true; });
+        return found;
     }
 
     /* What work there is would be another limit, but one that moves. */

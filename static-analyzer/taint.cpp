@@ -714,8 +714,7 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
     }
     if (!arithmetic.count(expr.text))
         return result;
-    bool a_is_no_total = (operands[0].kind == ExprKind::Constant && operands[0].text.empty()) ||
-                         (expr.text == "/" && is_of_threads(a)); /* threads of a group */
+    bool a_is_no_total = expr.text == "/" && is_of_threads(a); /* threads of a group */
     result.all = combine_bits(expr.text, a.all, b.all, a_is_no_total);
     result.own = combine_bits(expr.text, a.own, b.own, a_is_no_total);
     result.parameters = a.parameters | b.parameters;

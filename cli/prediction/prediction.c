@@ -157,7 +157,8 @@ static char *refuse_busier(const struct model *model, double busy) {
 /* What speaks against the configuration before anything is simulated; NULL: nothing. */
 static char *refuse_configuration(const struct model *model, const int *own_threads,
                                   const struct prediction *prediction) {
-    char *reason = prediction->threads->all > 0 ? refusal_of_count(model) : NULL;
+    int asked = prediction->threads->all;
+    char *reason = asked > 0 ? refusal_of_count(model, asked) : NULL;
     return reason
                ? reason
                : refusal_of_rules(model, own_threads, prediction->pool_threads, prediction->cores);

@@ -44,9 +44,14 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
     return NULL;
 }
 
-char *refusal_of_count(const struct model *model) {
+char *refusal_of_count(const struct model *model, int threads) {
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
+        bool is_formula = pool->scales && pool->asked_factor > 0 && pool->least_threads < 1;
+        if (is_formula && pool->asked_factor * threads + pool->asked_offset < 1)
+            return memory_format("%s: with --threads %d there is no thread of it: who does their "
+                                 "work then, if anybody does, was not recorded",
+                                 pool->name, threads);
         if (pool->scales && pool->uncounted && *pool->uncounted)
             return memory_format("%s: whether its threads are what --threads counts is unknown: "
                                  "%s: give --threads %s=N, or --partition %s=RULE if they are",

@@ -17,8 +17,8 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                        int cores);
 
 /* The same where a number of threads was asked for by --threads N: why that need not be the number
- * of a pool's. */
-char *refusal_of_count(const struct model *model);
+ * of a pool's, or leaves it none. */
+char *refusal_of_count(const struct model *model, int threads);
 
 /* The same of a run whose threads computed much more than the recorded ones, for `recorded_cpu_ns`
  * (NaN: not known), though all pools have parts of a total by their rules: the model contradicts

@@ -55,7 +55,9 @@ struct partition_evidence {
     const struct facts_loop *by_pieces;
     double hidden_share; /* of the computation in such a loop, between two calls, by the samples */
     const struct facts_loop *hidden;
-    double batch; /* items that a thread takes at once of a queue, on average; 0: one */
+    const char
+        *one_at_times; /* where one thread alone comes to, in some of its rounds; NULL: none */
+    double batch;      /* items that a thread takes at once of a queue, on average; 0: one */
 };
 
 /* Adds what the numbers of rounds of one loop suggest. */

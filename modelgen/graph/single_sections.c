@@ -182,8 +182,30 @@ static int edge_of_one(const struct peg_builder *builder, const struct leaving *
     return found;
 }
 
+/* Of the leavings of one place: where one thread alone comes to, by the source's word and in the
+ * run, but in some of its rounds only, which the model has no word for. NULL: nowhere. */
+static const char *place_of_one_at_times(const struct peg_builder *builder,
+                                         const struct leaving *leavings, size_t n,
+                                         const struct thread_pool *pool) {
+    for (size_t i = 0; pool->scales && pool->size > 1 && i < n; i++) {
+        if (!is_said_of(builder, leavings[i].edge, true))
+            continue;
+        size_t alike = 0, rounds = 0;
+        for (size_t j = 0; j < n; j++) {
+            bool same = leavings[j].pass.thread == leavings[i].pass.thread;
+            rounds += same;
+            alike += leavings[j].edge == leavings[i].edge;
+        }
+        if (alike > 1 && alike < rounds)
+            return builder->model->nodes[builder->edges.items[leavings[i].edge].to].name;
+    }
+    return NULL;
+}
+
 void single_sections_find_edges(struct peg_builder *builder) {
     struct leavings leavings = find_leavings(builder);
+    for (size_t p = 0; p < builder->in->pools->n_pools; p++)
+        builder->in->evidence[p].one_at_times = NULL; /* nodes may have been split meanwhile */
     for (size_t i = 0, n; i < leavings.count; i += n) {
         const struct leaving *first = &leavings.items[i];
         for (n = 1; i + n < leavings.count && leavings.items[i + n].place == first->place; n++)
@@ -194,6 +216,9 @@ void single_sections_find_edges(struct peg_builder *builder) {
         int found = edge_of_one(builder, first, n, &builder->in->pools->pools[pool], &taker);
         if (found >= 0)
             builder->edges.items[found].taker = taker;
+        else if (!builder->in->evidence[pool].one_at_times)
+            builder->in->evidence[pool].one_at_times =
+                place_of_one_at_times(builder, first, n, &builder->in->pools->pools[pool]);
     }
     free(leavings.items);
 }

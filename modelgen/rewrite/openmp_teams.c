@@ -105,6 +105,18 @@ static int find_supply(struct unfolder *unfolder, int team, uint32_t context, bo
     return supply;
 }
 
+/* Iterations look for those that they depend on until these are done: for as long as the threads
+ * that do them take, or have to wait for a core. */
+static void note_dependent_iterations(struct model *model, const char *function) {
+    if (model->unpredicted)
+        return;
+    model->unpredicted =
+        memory_format("%s: its iterations wait for others that they depend on (ordered, depend) by "
+                      "looking again and again: how long with other threads or cores is not known",
+                      function);
+    notes_add(model, "%s", model->unpredicted);
+}
+
 static void note_unfollowed(struct unfolder *unfolder, const struct trace_record *record,
                             const char *function) {
     enum api_op op = trace_op(record);
@@ -113,7 +125,9 @@ static void note_unfollowed(struct unfolder *unfolder, const struct trace_record
                   "%s: its OpenMP tasks are modelled as if all were there when the region begins; "
                   "what they wait for is not followed",
                   function);
-    if (op == OP_ORDERED)
+    if (record->api == API_GOMP_doacross_post || record->api == API_GOMP_doacross_ull_post)
+        note_dependent_iterations(unfolder->model, function);
+    else if (op == OP_ORDERED)
         notes_add(unfolder->model, "%s: the order of its ordered or copied parts is not modelled",
                   function);
 }

@@ -24,27 +24,45 @@ static bool is_watching(const struct trace_record *record) {
     }
 }
 
-/* The last two sleeps of a thread; `last` NULL: it does not sleep most of its life, in one place,
- * or works for somebody. */
+/* The last sleep of a thread, and the one before in that place, which begins its last round; `last`
+ * NULL: it does not sleep most of its life, in places where it comes again and again, or works for
+ * somebody. */
 struct sleeps {
     const struct trace_record *last, *before;
 };
 
+/* The last sleep at `context`, or anywhere (TRACE_NO_CONTEXT), of the thread's first `n` events. */
+static size_t last_sleep(const struct trace_thread *thread, size_t n, uint32_t context) {
+    while (n > 0 && !(trace_op(&thread->records[n - 1]) == OP_SLEEP &&
+                      (context == TRACE_NO_CONTEXT || thread->records[n - 1].context == context)))
+        n--;
+    return n;
+}
+
+static double times_slept(const struct trace_thread *thread, uint32_t context) {
+    double n = 0;
+    for (size_t r = thread->n_records; (r = last_sleep(thread, r, context)) > 0; r--)
+        n++;
+    return n;
+}
+
 static struct sleeps sleeps_of(const struct trace_thread *thread) {
-    struct sleeps sleeps = {NULL, NULL};
-    double asleep_ns = 0, n = 0;
+    const struct sleeps none = {NULL, NULL};
+    double asleep_ns = 0;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         if (!is_watching(at.event))
-            return (struct sleeps){NULL, NULL};
-        if (trace_op(at.event) != OP_SLEEP)
-            continue;
-        n = sleeps.last && at.event->context == sleeps.last->context ? n + 1 : 1;
-        sleeps = (struct sleeps){at.event, sleeps.last};
-        asleep_ns += (double)at.event->duration_ns;
+            return none;
+        asleep_ns += trace_op(at.event) == OP_SLEEP ? (double)at.event->duration_ns : 0;
     }
     double life_ns = (double)(thread->end_ns - thread->start_ns);
-    bool mostly = n >= evidence.times_alike && asleep_ns >= evidence.majority * life_ns;
-    return mostly ? sleeps : (struct sleeps){NULL, NULL};
+    size_t last = last_sleep(thread, thread->n_records, TRACE_NO_CONTEXT);
+    if (last == 0 || asleep_ns < evidence.majority * life_ns)
+        return none;
+    uint32_t place = thread->records[last - 1].context;
+    if (times_slept(thread, place) < evidence.times_alike)
+        return none;
+    size_t before = last_sleep(thread, last - 1, place);
+    return (struct sleeps){&thread->records[last - 1], &thread->records[before - 1]};
 }
 
 /* Is it the only thread that does that? Several alike share out work, and end at the same time. */
@@ -57,7 +75,7 @@ static bool is_alone(const struct trace *trace, size_t thread) {
 }
 
 /* Did it stop when it looked for the first time after somebody began to wait for its end? That may
- * have been in the midst of a look, behind which it slept once more. */
+ * have been in the midst of a round, behind which it slept once more. */
 static bool is_told(const struct trace_record *join, const struct trace_thread *watcher,
                     const struct sleeps *sleeps) {
     return join->start_ns > trace_end_ns(sleeps->before) && join->start_ns < watcher->end_ns &&

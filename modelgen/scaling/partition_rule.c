@@ -147,6 +147,7 @@ struct subject {
     struct model *model;
     int pool;
     const struct thread_pool *from;
+    const struct thread_pools *pools;
     const struct partition_evidence *evidence;
     const struct trace *trace;
     const struct facts *facts; /* NULL without source */
@@ -635,6 +636,79 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     return true;
 }
 
+/* How often threads of the pool, and of those that do not follow --threads, are in the loop. */
+struct visitors {
+    double own, others;
+    int other; /* a pool of the others; MODEL_NONE: there are none */
+};
+
+static struct visitors visitors_of(const struct subject *subject, const struct facts_loop *loop) {
+    struct visitors visitors = {.other = MODEL_NONE};
+    const struct thread_pools *pools = subject->pools;
+    for (struct event_cursor at = event_cursor_of_run(subject->trace); event_cursor_next(&at);) {
+        int pool = pools->pool_of[at.thread];
+        bool is_own = pool == subject->pool;
+        if (pool == MODEL_NONE || (!is_own && pools->pools[pool].scales) ||
+            !trace_is_lock(at.event) ||
+            !source_context_in_loop(subject->trace, at.event->context, loop))
+            continue;
+        visitors.own += is_own;
+        visitors.others += !is_own;
+        visitors.other = is_own ? visitors.other : pool;
+    }
+    return visitors;
+}
+
+/* Do threads of both pools take from one object? Then each of them finds what others have left. */
+static bool take_alike(const struct model *model, int pool, int other) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->pool != pool || node->object == MODEL_NONE ||
+            !pool_graph_takes(node, node->object))
+            continue;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            if (model->nodes[m].pool == other && pool_graph_takes(&model->nodes[m], node->object))
+                return true;
+    }
+    return false;
+}
+
+/* True: who made its threads, or another one, goes round a loop with them that shares something
+ * out, and takes no less of it for being one of few or of many. */
+static bool decide_joint(const struct subject *subject) {
+    const struct facts *facts = subject->facts;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (loop->bound != BOUND_SHARED || !loop->has_fragments || loop->waits)
+            continue;
+        struct visitors visitors = visitors_of(subject, loop);
+        double all = visitors.own + visitors.others;
+        if (fmin(visitors.own, visitors.others) <= evidence.matters * all ||
+            visitors.own < evidence.times_alike ||
+            take_alike(subject->model, subject->pool, visitors.other))
+            continue;
+        set_unknown(subject->model, subject->pool,
+                    memory_format("%s goes round the loop in %s (%s:%d), too, which shares "
+                                  "something out: how much each does with more threads or fewer "
+                                  "is not known",
+                                  subject->model->pools[visitors.other].name, loop->function,
+                                  path_name(loop->file), loop->first_line));
+        return true;
+    }
+    return false;
+}
+
+/* True: one thread alone does something now and then, which each of them would in the model. */
+static bool decide_alone(const struct subject *subject) {
+    if (!subject->evidence->one_at_times)
+        return false;
+    set_unknown(subject->model, subject->pool,
+                memory_format("one of its threads alone comes to %s, in some rounds: which one "
+                              "that is with more threads or fewer is not modelled",
+                              subject->evidence->one_at_times));
+    return true;
+}
+
 static void decide(struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
@@ -659,6 +733,8 @@ static void decide(struct subject *subject) {
     if (!found.share && (decide_by_taker(subject) || (found.supply && decide_batched(subject))))
         return;
     enum partition rule = rule_of(&found);
+    if (decide_joint(subject) || decide_alone(subject))
+        return;
     if (decide_open(subject, rule, commanded) || decide_unlimited(subject, rule))
         return;
     const char *text = rule_texts[rule];
@@ -683,6 +759,7 @@ void partition_rule_decide(const struct trace *trace, const struct facts *facts,
         struct subject subject = {.model = model,
                                   .pool = (int)p,
                                   .from = &pools->pools[p],
+                                  .pools = pools,
                                   .evidence = &evidence[p],
                                   .trace = trace,
                                   .facts = facts,

@@ -381,6 +381,11 @@ static void doubt_lone_thread(const struct trace_meta *meta, struct thread_pool 
         pool->uncounted = "it was one thread, and the command names no 1";
 }
 
+/* Was it made by one that works along, which the source may count, too? */
+static bool is_lone_part(const struct thread_pool *pool, const struct told *told) {
+    return told->creation && told->creation->divides_work && !pool->with_creator;
+}
+
 /* Programs that take no more threads than there are cores were asked for more than these. */
 static void doubt_cap(const struct trace_meta *meta, struct thread_pool *pool) {
     if (pool->size > 1 && pool->size == meta->cores && !pool->team &&
@@ -400,10 +405,11 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
-    if (pools->guessed && busiest != MODEL_NONE) {
+    if (busiest != MODEL_NONE &&
+        (pools->guessed || is_lone_part(&pools->pools[busiest], &told[busiest])))
         doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
+    if (busiest != MODEL_NONE && pools->guessed)
         doubt_cap(&trace->meta, &pools->pools[busiest]);
-    }
     for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
         const struct told *first = &told[busiest];
         decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],

@@ -71,6 +71,34 @@ static void *scan_half(void *arg) {
     return NULL;
 }
 
+static int alive = 1, most_alive;
+
+static void *fold_rest(void *arg);
+
+/* Hands one half on while fewer threads than the limit are alive, and folds it itself else. */
+static void fold(struct half *part) {
+    struct half upper = {part->items + part->count / 2, part->count - part->count / 2, 0};
+    pthread_t thread;
+    if (part->count < 1000)
+        return;
+    part->count /= 2;
+    if (__atomic_fetch_add(&alive, 1, __ATOMIC_SEQ_CST) < most_alive) {
+        pthread_create(&thread, NULL, fold_rest, &upper); //= spawned parts fold_rest
+        fold(part);
+        pthread_join(thread, NULL);
+        return;
+    }
+    __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
+    fold(part);
+    fold(&upper);
+}
+
+static void *fold_rest(void *arg) {
+    fold(arg);
+    __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
 int main(int argc, char **argv) {
     size_t workers = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
     size_t count = 100000;
@@ -79,6 +107,8 @@ int main(int argc, char **argv) {
     serve(0, workers);
     struct half all = {items, count, 0};
     scan(&all);
+    most_alive = (int)workers;
+    fold(&all);
     free(items);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -130,11 +131,40 @@ static void who_waits_for_tasks_may_find_more_of_them_later(void **state) {
     free(model.notes);
 }
 
+/* Of a loop with ordered(1) and depend(sink). */
+static void iterations_that_wait_for_others_are_predicted_as_recorded_only(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "gomp_thread_start", MAIN);
+    uint32_t post = builder_context(trace, "main._omp_fn.0", 14, "main", 20);
+    add(trace, MAIN, 100, 0);
+    for (int t = 0; t < 2; t++) {
+        add(trace, t, 110, TRACE_ENTERS);
+        builder_record(trace, t, "GOMP_doacross_post", 200, 0, REGION, post, 0);
+        add(trace, t, 500, TRACE_LEAVES);
+    }
+    builder_finish(trace, LIFE);
+    struct model model = {0};
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "openmp_teams");
+    struct teams teams = teams_unfold(&log, &model);
+    assert_non_null(strstr(model.unpredicted, "main._omp_fn.0: its iterations wait for others"));
+    assert_int_equal(model.n_notes, 1);
+    teams_free(&teams);
+    event_log_free(&log);
+    trace_free(trace);
+    free(model.notes[0]);
+    free(model.notes);
+    free(model.unpredicted);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_forking_thread_has_a_part_of_its_own_in_the_team),
         cmocka_unit_test(an_equal_number_makes_no_part),
         cmocka_unit_test(who_waits_for_tasks_may_find_more_of_them_later),
+        cmocka_unit_test(iterations_that_wait_for_others_are_predicted_as_recorded_only),
     };
     return cmocka_run_group_tests_name("OpenMP teams", tests, NULL, NULL);
 }

@@ -1009,6 +1009,39 @@ static void a_way_out_by_another_answer_is_no_round(void **state) {
     assert_rows_are_shared(unanswered_model());
 }
 
+/* The creator does so many of the rows that are shared out, and something else in between. */
+static struct model *helped_model(int rows) {
+    struct trace *trace = row_trace((int[]){11, 11}, 2);
+    struct trace_thread *creator = &trace->threads[0];
+    uint32_t row = trace->threads[1].records[0].context;
+    struct trace_record joins[] = {creator->records[2], creator->records[3]};
+    uint32_t between = builder_context(trace, "look", 930, "main", 920);
+    creator->n_records = 2;
+    for (int r = 1; r <= rows; r++) {
+        uint64_t now = (uint64_t)r * ROW_NS;
+        builder_record(trace, 0, "pthread_mutex_lock", now - 9, 0, 2 * MUTEX, between, 0);
+        builder_record(trace, 0, "pthread_mutex_unlock", now - 8, 0, 2 * MUTEX, between, 0);
+        builder_record(trace, 0, "pthread_mutex_lock", now, 0, MUTEX, row, 0);
+        builder_record(trace, 0, "pthread_mutex_unlock", now + 1, 0, MUTEX, row, 0);
+    }
+    for (int j = 0; j < 2; j++)
+        builder_join(trace, 0, 11 * ROW_NS + 10 + (uint64_t)j, ROW_NS, joins[j].context, 1 + j);
+    struct facts_loop loop = row_loop(BOUND_SHARED, REST_NONE);
+    return model_of(trace, &loop);
+}
+
+static void rounds_that_their_creator_takes_too_are_unknown(void **state) {
+    (void)state;
+    struct model *model = helped_model(0);
+    assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    model_free(model);
+    model = helped_model(10);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(
+        strstr(model->pools[1].rule, "main goes round the loop in worker (t.c:90), too"));
+    model_free(model);
+}
+
 static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
     (void)state;
     struct model *model = row_model((int[]){12, 12}, 2, NULL);
@@ -1148,6 +1181,7 @@ int main(void) {
         cmocka_unit_test(rounds_of_a_called_functions_loop_are_a_total),
         cmocka_unit_test(a_loop_with_two_ends_is_done_when_the_rounds_of_both_are),
         cmocka_unit_test(a_way_out_by_another_answer_is_no_round),
+        cmocka_unit_test(rounds_that_their_creator_takes_too_are_unknown),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
         cmocka_unit_test(parts_that_cost_more_and_more_go_on_so),

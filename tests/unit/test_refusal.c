@@ -198,14 +198,14 @@ static void a_lone_thread_that_need_not_be_counted_gets_no_figure(void **state) 
     (void)state;
     struct model *model = build_model(2);
     int pool = build_pool(model, 1, true);
-    assert_null(refusal_of_count(model));
+    assert_null(refusal_of_count(model, 2));
     model->pools[pool].uncounted = memory_strdup("it was one thread");
-    char *reason = refusal_of_count(model);
+    char *reason = refusal_of_count(model, 2);
     assert_non_null(reason);
     assert_non_null(strstr(reason, "it was one thread"));
     free(reason);
     model->pools[pool].scales = false; /* --threads means others */
-    assert_null(refusal_of_count(model));
+    assert_null(refusal_of_count(model, 2));
     model_free(model);
 }
 
@@ -279,6 +279,23 @@ static void a_total_that_is_not_all_done_gets_no_figure(void **state) {
     free(reason);
     did.operations.mean = 70; /* they waited less */
     assert_null(refusal_of_loss(&result, &own));
+    model_free(model);
+}
+
+/* --threads N makes N - 1 helpers. */
+static void a_pool_that_is_left_no_thread_has_no_figure(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 1, true);
+    end_after(model, model->pools[pool].entry, constant(1 * MS));
+    model->pools[pool].asked_factor = 1;
+    model->pools[pool].asked_offset = -1;
+    char *reason = refusal_of_count(model, 1);
+    assert_non_null(strstr(reason, "with --threads 1 there is no thread of it"));
+    free(reason);
+    assert_null(refusal_of_count(model, 2));
+    model->pools[pool].least_threads = 1;
+    assert_null(refusal_of_count(model, 1));
     model_free(model);
 }
 
@@ -450,6 +467,7 @@ int main(void) {
         cmocka_unit_test(threads_that_are_costly_to_make_anew_get_figures_as_recorded),
         cmocka_unit_test(a_total_that_grows_with_its_threads_gets_no_figure),
         cmocka_unit_test(a_total_that_is_not_all_done_gets_no_figure),
+        cmocka_unit_test(a_pool_that_is_left_no_thread_has_no_figure),
         cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
         cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),

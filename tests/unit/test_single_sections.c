@@ -19,11 +19,12 @@ struct program {
     int rounds;
     int (*one_of)(int round); /* the thread that does it alone */
     bool locks;               /* under a mutex, else it only computes */
+    bool is_shared;           /* main takes that, too, at last */
     uint64_t others_us;       /* what the others compute meanwhile */
     bool comes_late;          /* who does it leaves the meeting last, else first */
 };
 
-static struct model *model_of(const struct program *program) {
+static struct model *model_with(const struct program *program, const struct facts *facts) {
     struct trace *trace = builder_new(THREADS);
     int main_thread = builder_thread(trace, "main", -1);
     uint32_t create = builder_context(trace, "main", 900, "main", 900);
@@ -59,8 +60,16 @@ static struct model *model_of(const struct program *program) {
     }
     for (int t = 1; t <= THREADS; t++)
         builder_join(trace, main_thread, 100 + (uint64_t)t, now - 100, join, t);
+    if (program->is_shared) {
+        builder_record(trace, main_thread, "pthread_mutex_lock", now + 50, 0, MUTEX, join, 0);
+        builder_record(trace, main_thread, "pthread_mutex_unlock", now + 60, 0, MUTEX, join, 0);
+    }
     builder_finish(trace, now + 100);
-    return builder_model(trace, NULL);
+    return builder_model(trace, facts);
+}
+
+static struct model *model_of(const struct program *program) {
+    return model_with(program, NULL);
 }
 
 /* Who takes an edge for one; TAKER_ANY: there is none. `cpu_ns` of what he computes on it. */
@@ -133,12 +142,45 @@ static void the_slowest_of_many_does_not_do_it_for_all(void **state) {
     assert_int_equal(taker_of(&program, &cpu_ns), TAKER_ANY);
 }
 
+static int in_some_rounds(int round) {
+    return round % 5 == 4 ? 1 : -1;
+}
+
+/* if (me == 0 && round % 5 == 4) */
+static void what_one_thread_does_at_times_is_not_modelled(void **state) {
+    (void)state;
+    char *file = "t.c";
+    struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
+                                      .object = ON_THREAD,
+                                      .per_thread = true};
+    struct facts_solo solo = {.file = file, .function = "solve", .first_line = 31, .last_line = 35};
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_creations = 1,
+                          .creations = &creation,
+                          .n_solos = 1,
+                          .solos = &solo,
+                          .n_files = 1,
+                          .files = &file};
+    struct program program = {
+        .rounds = ROUNDS, .one_of = in_some_rounds, .locks = true, .is_shared = true};
+    struct model *model = model_with(&program, &facts);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    if (!strstr(model->pools[1].rule, "one of its threads alone comes to worker: solve"))
+        fail_msg("%s", model->pools[1].rule);
+    model_free(model);
+    program.one_of = always_thread_1;
+    model = model_with(&program, &facts);
+    assert_null(strstr(model->pools[1].rule, "alone comes to"));
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_alone_computes_is_the_leader),
         cmocka_unit_test(a_thread_that_alone_goes_another_way_is_the_leader),
         cmocka_unit_test(who_comes_first_or_last_does_it),
         cmocka_unit_test(few_rounds_may_be_chance),
+        cmocka_unit_test(what_one_thread_does_at_times_is_not_modelled),
         cmocka_unit_test(the_slowest_of_many_does_not_do_it_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

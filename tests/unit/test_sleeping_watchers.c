@@ -22,7 +22,8 @@ static struct trace *watched(int sleeps, uint64_t join_ns) {
     builder_thread(trace, "watch", MAIN);
     uint32_t at_sleep = builder_context(trace, "usleep", 10, "watch", 20);
     uint32_t at_join = builder_context(trace, "join", 30, "main", 40);
-    uint64_t end_ns = SLEPT_NS + 5, from_ns = SLEPT_NS - (uint64_t)sleeps * SLEEP_NS;
+    uint64_t slept_ns = sleeps > SLEEPS ? (uint64_t)sleeps * SLEEP_NS : SLEPT_NS;
+    uint64_t end_ns = slept_ns + 5, from_ns = slept_ns - (uint64_t)sleeps * SLEEP_NS;
     for (int i = 0; i < sleeps; i++)
         builder_record(trace, WATCHER, "usleep", from_ns + (uint64_t)i * SLEEP_NS, SLEEP_NS - 10, 0,
                        at_sleep, 0);
@@ -56,6 +57,34 @@ static void it_may_be_told_while_it_looks(void **state) {
     struct trace *trace = watched(SLEEPS, SLEPT_NS - SLEEP_NS - 5);
     struct event_log log = event_log_of(trace);
     assert_int_equal(sleeping_watchers_as_unjoined(&log), 1);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+/* It waits for something in between, asleep as well: so it may be told in any sleep of its last
+ * round. */
+static void it_may_sleep_in_several_places(void **state) {
+    (void)state;
+    for (uint64_t ago_ns = SLEEP_NS / 2; ago_ns < 3 * SLEEP_NS; ago_ns += SLEEP_NS) {
+        struct trace *trace = watched(SLEEPS + 8, SLEPT_NS + 8 * SLEEP_NS - ago_ns);
+        uint32_t other = builder_context(trace, "usleep", 50, "watch", 20);
+        for (size_t r = 1; r < trace->threads[WATCHER].n_records; r += 2)
+            trace->threads[WATCHER].records[r].context = other;
+        struct event_log log = event_log_of(trace);
+        assert_int_equal(sleeping_watchers_as_unjoined(&log), ago_ns < 2 * SLEEP_NS);
+        event_log_free(&log);
+        trace_free(trace);
+    }
+}
+
+/* A last pause, once all is done. */
+static void who_sleeps_elsewhere_at_last_is_waited_for(void **state) {
+    (void)state;
+    struct trace *trace = watched(SLEEPS, SLEPT_NS - SLEEP_NS / 2);
+    uint32_t other = builder_context(trace, "usleep", 50, "watch", 20);
+    trace->threads[WATCHER].records[trace->threads[WATCHER].n_records - 1].context = other;
+    struct event_log log = event_log_of(trace);
+    assert_int_equal(sleeping_watchers_as_unjoined(&log), 0);
     event_log_free(&log);
     trace_free(trace);
 }
@@ -111,6 +140,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_tells_it_to_stop_waits_for_the_rest_of_a_sleep),
         cmocka_unit_test(it_may_be_told_while_it_looks),
+        cmocka_unit_test(it_may_sleep_in_several_places),
+        cmocka_unit_test(who_sleeps_elsewhere_at_last_is_waited_for),
         cmocka_unit_test(a_thread_that_goes_on_sleeping_is_waited_for),
         cmocka_unit_test(a_thread_that_had_ended_was_not_told),
         cmocka_unit_test(few_sleeps_are_chance),

@@ -291,6 +291,23 @@ static void one_thread_alone_is_no_number_of_threads(void **state) {
     model_free(model);
 }
 
+/* Who makes it works along, and may be counted. */
+static void one_thread_that_got_a_part_need_not_be_the_number(void **state) {
+    (void)state;
+    struct facts_creation creation = {.place = {.file = file, .function = helper, .line = 10},
+                                      .object = ON_THREAD,
+                                      .per_thread = true,
+                                      .divides_work = true};
+    struct facts facts = {.version = FACTS_VERSION, .n_creations = 1, .creations = &creation};
+    struct model *model = builder_model(trace_of((int[]){1}, 1), &facts);
+    assert_non_null(model->pools[1].uncounted);
+    model_free(model);
+    creation.divides_work = false;
+    model = builder_model(trace_of((int[]){1}, 1), &facts);
+    assert_null(model->pools[1].uncounted);
+    model_free(model);
+}
+
 /* `asked`: what the command names. NULL where the pool has no doubtful cap. */
 static const char *cap_of(int threads, const char *asked) {
     struct trace *trace = trace_of(&threads, 1); /* on four cores */
@@ -328,6 +345,7 @@ int main(void) {
         cmocka_unit_test(threads_that_make_each_other_are_a_tree),
         cmocka_unit_test(a_wrapper_that_both_use_makes_no_tree),
         cmocka_unit_test(one_thread_alone_is_no_number_of_threads),
+        cmocka_unit_test(one_thread_that_got_a_part_need_not_be_the_number),
         cmocka_unit_test(as_many_threads_as_cores_may_be_all_that_there_ever_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

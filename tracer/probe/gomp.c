@@ -288,6 +288,8 @@ WAIT(GOMP_critical_name_start, (uint64_t)name, (void **name), (name))
 LEAVE(GOMP_critical_name_end, (uint64_t)name, (void **name), (name))
 WAIT(GOMP_atomic_start, (uint64_t)&atomic, (void), ())
 LEAVE(GOMP_atomic_end, (uint64_t)&atomic, (void), ())
+LEAVE(GOMP_doacross_post, team(), (long *counts), (counts))
+LEAVE(GOMP_doacross_ull_post, team(), (unsigned long long *counts), (counts))
 LEAVE(omp_unset_lock, (uint64_t)lock, (void *lock), (lock))
 
 PROBE_EXPORT int omp_test_lock(void *lock) {
