@@ -252,7 +252,8 @@ summary() {
         {
             whole += $4 == "known"; n++
             mean[n] = $5 + 0
-            worst = ($6 < 0 ? -$6 : $6 + 0) > (worst < 0 ? -worst : worst) ? $6 + 0 : worst
+            error = $6 + 0 # the sign of a text is no sign
+            worst = (error < 0 ? -error : error) > (worst < 0 ? -worst : worst) ? error : worst
         }
         END {
             for (i = 2; i <= n; i++)

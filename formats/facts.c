@@ -65,24 +65,12 @@ static const char *const step_names[] = {
 };
 
 static const char *const object_names[] = {
-    [ON_NONE] = "none",
-    [ON_MUTEX] = "mutex",
-    [ON_RWLOCK] = "rwlock",
-    [ON_CONDITION] = "condition",
-    [ON_SEMAPHORE] = "semaphore",
-    [ON_BARRIER] = "barrier",
-    [ON_SPIN] = "spin",
-    [ON_ONCE] = "once",
-    [ON_THREAD] = "thread",
-    [ON_FILE] = "file",
-    [ON_SOCKET] = "socket",
-    [ON_QUEUE] = "queue",
-    [ON_ITEMS] = "items",
-    [ON_EVENT] = "event",
-    [ON_FUTEX] = "futex",
-    [ON_TEAM] = "team",
-    [ON_SHARE] = "share",
-    NULL,
+    [ON_NONE] = "none",           [ON_MUTEX] = "mutex",         [ON_RWLOCK] = "rwlock",
+    [ON_CONDITION] = "condition", [ON_SEMAPHORE] = "semaphore", [ON_BARRIER] = "barrier",
+    [ON_SPIN] = "spin",           [ON_ONCE] = "once",           [ON_THREAD] = "thread",
+    [ON_FILE] = "file",           [ON_SOCKET] = "socket",       [ON_QUEUE] = "queue",
+    [ON_ITEMS] = "items",         [ON_EVENT] = "event",         [ON_FUTEX] = "futex",
+    [ON_TEAM] = "team",           [ON_SHARE] = "share",         NULL,
 };
 
 const char *facts_bound_name(enum facts_bound bound) {

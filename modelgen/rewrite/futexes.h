@@ -1,5 +1,5 @@
-/* Futexes (Franke, Russell and Kirkwood, "Fuss, futexes and furwocks", 2002): who finds that it must
- * wait, or that somebody waits, makes a system call; all else is done to the word alone. */
+/* Futexes (Franke, Russell and Kirkwood, "Fuss, futexes and furwocks", 2002): who finds that it
+ * must wait, or that somebody waits, makes a system call; all else is done to the word alone. */
 #ifndef PERSIK_MODELGEN_REWRITE_FUTEXES_H
 #define PERSIK_MODELGEN_REWRITE_FUTEXES_H
 

@@ -484,10 +484,8 @@ PROBE_EXPORT int execle(const char *path, const char *first, ...) {
 
 void process_resolve(void) {
     const struct elf_wanted wanted[] = {
-        {"_Fork", (void **)&real_fork},
-        {"prctl", (void **)&real_prctl},
-        {"execve", (void **)&real_execve},
-        {"execvpe", (void **)&real_execvpe},
+        {"_Fork", (void **)&real_fork},      {"prctl", (void **)&real_prctl},
+        {"execve", (void **)&real_execve},   {"execvpe", (void **)&real_execvpe},
         {"fexecve", (void **)&real_fexecve},
     };
     elf_resolve(wanted, sizeof wanted / sizeof *wanted);
