@@ -135,19 +135,22 @@ void buffer_mark(enum raw_mark mark, uint64_t start, uint64_t duration, uint64_t
         probe_put(record, start, duration, mark, object, 0, context, value);
 }
 
-/* Says whose records follow, and, once, who that is. There is room for these. */
+/* Says whose records follow, and, once, who that is. There is room for these. Records of a signal
+ * handler must not come before: nobody would know whose they are. So the thread does not record
+ * until both are there. */
 static void begin_chunk(uint64_t cursor) {
+    struct raw_record *next = (struct raw_record *)cursor;
     probe_thread.chunk = cursor & ~(CHUNK_BYTES - 1);
     probe_thread.chunk_number++;
-    probe_thread.cursor = cursor;
-    probe_thread.end = probe_thread.chunk + CHUNK_BYTES;
-    buffer_mark(RAW_MARK_OWNER, clock_before(), 0, 0, probe_process.image_number,
-                probe_thread.index);
-    if (probe_thread.has_begun)
-        return;
+    probe_put(next++, clock_before(), 0, RAW_MARK_OWNER, 0, 0, probe_process.image_number,
+              probe_thread.index);
+    if (!probe_thread.has_begun)
+        probe_put(next++, probe_thread.start_ticks, (uint32_t)buffer_tid(), RAW_MARK_THREAD,
+                  probe_thread.start_routine, 0, probe_thread.creation, probe_thread.creator);
     probe_thread.has_begun = true;
-    buffer_mark(RAW_MARK_THREAD, probe_thread.start_ticks, (uint32_t)buffer_tid(),
-                probe_thread.start_routine, probe_thread.creation, probe_thread.creator);
+    probe_thread.cursor = (uint64_t)next;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    probe_thread.end = probe_thread.chunk + CHUNK_BYTES;
 }
 
 /* In place of the full chunk; false: there is none. */
