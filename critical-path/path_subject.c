@@ -6,7 +6,7 @@
 static const char *const link_names[LINK_KINDS] = {
     [LINK_NONE] = "?",
     [LINK_LOCK] = "a lock",
-    [LINK_SIGNAL] = "a signal to a condition",
+    [LINK_SIGNAL] = "a signal to who waits",
     [LINK_PERMIT] = "a permit",
     [LINK_BARRIER] = "a barrier",
     [LINK_CREATE] = "a thread's start",

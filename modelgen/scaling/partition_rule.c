@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "modelgen/events/call_sites.h"
@@ -636,26 +637,38 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     return true;
 }
 
-/* How often threads of the pool, and of those that do not follow --threads, are in the loop. */
+/* How often threads of the pool, and of those that do not follow --threads, take the pool's locks
+ * in the loop. */
 struct visitors {
     double own, others;
     int other; /* a pool of the others; MODEL_NONE: there are none */
 };
 
+/* Locks of other objects are of other data: a library's loop has one queue for each of its pools.
+ */
 static struct visitors visitors_of(const struct subject *subject, const struct facts_loop *loop) {
     struct visitors visitors = {.other = MODEL_NONE};
     const struct thread_pools *pools = subject->pools;
-    for (struct event_cursor at = event_cursor_of_run(subject->trace); event_cursor_next(&at);) {
-        int pool = pools->pool_of[at.thread];
-        bool is_own = pool == subject->pool;
-        if (pool == MODEL_NONE || (!is_own && pools->pools[pool].scales) ||
-            !trace_is_lock(at.event) ||
-            !source_context_in_loop(subject->trace, at.event->context, loop))
-            continue;
-        visitors.own += is_own;
-        visitors.others += !is_own;
-        visitors.other = is_own ? visitors.other : pool;
-    }
+    struct map locks = MAP_EMPTY; /* of the pool's */
+    for (int others = 0; others < 2; others++)
+        for (struct event_cursor at = event_cursor_of_run(subject->trace);
+             event_cursor_next(&at);) {
+            int pool = pools->pool_of[at.thread];
+            bool is_asked =
+                others ? pool != subject->pool && pool != MODEL_NONE && !pools->pools[pool].scales
+                       : pool == subject->pool;
+            if (!is_asked || !trace_is_lock(at.event) ||
+                !source_context_in_loop(subject->trace, at.event->context, loop))
+                continue;
+            if (!others) {
+                map_put(&locks, at.event->object, 1);
+                visitors.own++;
+            } else if (map_get(&locks, at.event->object, 0)) {
+                visitors.others++;
+                visitors.other = pool;
+            }
+        }
+    map_free(&locks);
     return visitors;
 }
 

@@ -1009,8 +1009,9 @@ static void a_way_out_by_another_answer_is_no_round(void **state) {
     assert_rows_are_shared(unanswered_model());
 }
 
-/* The creator does so many of the rows that are shared out, and something else in between. */
-static struct model *helped_model(int rows) {
+/* The creator does so many of the rows that are shared out, or of others under a mutex of theirs,
+ * and something else in between. */
+static struct model *helped_model(int rows, uint64_t mutex) {
     struct trace *trace = row_trace((int[]){11, 11}, 2);
     struct trace_thread *creator = &trace->threads[0];
     uint32_t row = trace->threads[1].records[0].context;
@@ -1021,8 +1022,8 @@ static struct model *helped_model(int rows) {
         uint64_t now = (uint64_t)r * ROW_NS;
         builder_record(trace, 0, "pthread_mutex_lock", now - 9, 0, 2 * MUTEX, between, 0);
         builder_record(trace, 0, "pthread_mutex_unlock", now - 8, 0, 2 * MUTEX, between, 0);
-        builder_record(trace, 0, "pthread_mutex_lock", now, 0, MUTEX, row, 0);
-        builder_record(trace, 0, "pthread_mutex_unlock", now + 1, 0, MUTEX, row, 0);
+        builder_record(trace, 0, "pthread_mutex_lock", now, 0, mutex, row, 0);
+        builder_record(trace, 0, "pthread_mutex_unlock", now + 1, 0, mutex, row, 0);
     }
     for (int j = 0; j < 2; j++)
         builder_join(trace, 0, 11 * ROW_NS + 10 + (uint64_t)j, ROW_NS, joins[j].context, 1 + j);
@@ -1032,13 +1033,21 @@ static struct model *helped_model(int rows) {
 
 static void rounds_that_their_creator_takes_too_are_unknown(void **state) {
     (void)state;
-    struct model *model = helped_model(0);
+    struct model *model = helped_model(0, MUTEX);
     assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     model_free(model);
-    model = helped_model(10);
+    model = helped_model(10, MUTEX);
     assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     assert_non_null(
         strstr(model->pools[1].rule, "main goes round the loop in worker (t.c:90), too"));
+    model_free(model);
+}
+
+/* As a library's loop does whose pools have a queue each. */
+static void rounds_of_another_object_are_none_of_theirs(void **state) {
+    (void)state;
+    struct model *model = helped_model(10, 3 * MUTEX);
+    assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     model_free(model);
 }
 
@@ -1182,6 +1191,7 @@ int main(void) {
         cmocka_unit_test(a_loop_with_two_ends_is_done_when_the_rounds_of_both_are),
         cmocka_unit_test(a_way_out_by_another_answer_is_no_round),
         cmocka_unit_test(rounds_that_their_creator_takes_too_are_unknown),
+        cmocka_unit_test(rounds_of_another_object_are_none_of_theirs),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
         cmocka_unit_test(parts_that_cost_more_and_more_go_on_so),
