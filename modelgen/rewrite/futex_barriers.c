@@ -23,16 +23,10 @@ static double missing_share(const struct futex_word *word) {
 /* Is whoever wakes the others now this one, now that one, or at least one of their kind? One of
  * another kind, which always does, may never wait for them. */
 static bool is_mutual(const struct trace *trace, const struct futex_word *word) {
-    size_t n = word->parties.count, waker = n;
-    for (size_t round = 0; round < word->wakes.count; round++)
-        for (size_t p = 0; p < n; p++) {
-            if (!futex_visit_of(word, round, p)->wakes)
-                continue;
-            if (waker < n && waker != p)
-                return true;
-            waker = p;
-        }
-    for (size_t p = 0; p < n && waker < n; p++)
+    size_t n = word->parties.count, waker = futex_only_waker(word);
+    if (waker == n)
+        return true;
+    for (size_t p = 0; p < n; p++)
         if (p != waker && futex_are_alike(trace, word, p, waker))
             return true;
     return false;
@@ -50,28 +44,16 @@ static bool is_barrier(const struct trace *trace, const struct futex_word *word)
 
 /* ---- showing it ---- */
 
-static struct trace_record arrival_of(const struct futex_word *word, uint64_t barrier,
-                                      uint32_t place, uint64_t start_ns, uint64_t end_ns) {
-    return (struct trace_record){.start_ns = start_ns,
-                                 .duration_ns = end_ns - start_ns,
-                                 .object = barrier,
-                                 .context = place,
-                                 .api = ROLE_barrier,
-                                 .value = (int32_t)word->parties.count,
-                                 .flags = TRACE_WAITED};
-}
-
 /* In the place of a visit's first call; all others at the word are to be dropped. */
 static void show_visits(struct event_log *log, const struct futex_word *word, uint64_t barrier,
                         bool **dropped) {
-    for (size_t c = 0; c < word->calls.count; c++)
-        dropped[word->calls.items[c].thread][word->calls.items[c].record] = true;
+    futex_word_drop(word, dropped);
     for (size_t v = 0; v < word->wakes.count * word->parties.count; v++) {
         const struct futex_visit *visit = &word->visits[v];
         size_t thread = word->parties.items[v % word->parties.count];
         if (visit->n == 0)
             continue;
-        *event_log_change(log, thread, visit->first) = arrival_of(
+        *event_log_change(log, thread, visit->first) = futex_arrival(
             word, barrier, futex_place_at(word, visit->context), visit->start_ns, visit->end_ns);
         dropped[thread][visit->first] = false;
     }
@@ -79,24 +61,20 @@ static void show_visits(struct event_log *log, const struct futex_word *word, ui
 
 /* Who came without a call had come by the wake. */
 static void show_uncalled(struct event_log *log, const struct futex_word *word, uint64_t barrier) {
-    struct event_insertion *added = memory_alloc(word->wakes.count, sizeof *added);
     for (size_t p = 0; p < word->parties.count; p++) {
         const struct trace_thread *thread = &log->trace.threads[word->parties.items[p]];
-        size_t n = 0, next = 0; /* the first event behind the wake */
+        struct futex_arrivals arrivals = {0};
         for (size_t round = 0; round < word->wakes.count; round++) {
             uint64_t wake_ns = word->wakes.items[round];
             if (futex_visit_of(word, round, p)->n > 0)
                 continue;
-            while (next < thread->n_records && thread->records[next].start_ns <= wake_ns)
-                next++;
             uint32_t place = futex_place_in_round(&log->trace, word, round, p);
-            added[n++] =
-                (struct event_insertion){next > 0 ? next - 1 : EVENT_LOG_BEGIN,
-                                         arrival_of(word, barrier, place, wake_ns, wake_ns)};
+            futex_arrivals_add(&arrivals, thread,
+                               futex_arrival(word, barrier, place, wake_ns, wake_ns));
         }
-        event_log_insert(log, word->parties.items[p], added, n);
+        event_log_insert(log, word->parties.items[p], arrivals.items, arrivals.count);
+        free(arrivals.items);
     }
-    free(added);
 }
 
 void futex_barriers_as_barriers(struct event_log *log) {

@@ -25,20 +25,6 @@ struct fork {
 
 /* ---- is it one ---- */
 
-/* The party that made all wakes; the number of parties: there are several. */
-static size_t only_waker(const struct futex_word *word) {
-    size_t n = word->parties.count, waker = n;
-    for (size_t round = 0; round < word->wakes.count; round++)
-        for (size_t p = 0; p < n; p++) {
-            if (!futex_visit_of(word, round, p)->wakes)
-                continue;
-            if (waker < n && waker != p)
-                return n;
-            waker = p;
-        }
-    return waker;
-}
-
 /* Are the others all alike, and the creator not? */
 static bool are_workers(const struct trace *trace, const struct futex_word *word, size_t creator) {
     size_t worker = creator == 0 ? 1 : 0;
@@ -68,7 +54,8 @@ static void add_call(struct join *join, const struct trace_record *record, size_
     join->end_ns = trace_end_ns(record);
 }
 
-/* Finds the creator's waits at other words. */
+/* Finds the creator's waits at other words. Behind the first wake, those with other calls
+ * in between are none. */
 static void find_joins(struct fork *fork, const struct trace *trace,
                        const struct futex_words *words) {
     const struct futex_word *word = fork->word;
@@ -84,22 +71,22 @@ static void find_joins(struct fork *fork, const struct trace *trace,
                          call->record);
         }
     }
+    for (size_t round = 1; round <= word->wakes.count; round++)
+        if (fork->joins[round].last - fork->joins[round].first + 1 != fork->joins[round].n)
+            fork->joins[round] = (struct join){0};
 }
 
-/* The share of the rounds behind the first one in which the creator waits for nothing, or does
- * something else in between. */
+/* The share of the rounds behind the first one in which the creator waits for nothing. */
 static double unjoined_share(const struct fork *fork) {
     size_t n = fork->word->wakes.count, unjoined = 0;
-    for (size_t round = 1; round < n; round++) {
-        const struct join *join = &fork->joins[round];
-        unjoined += join->n == 0 || join->last - join->first + 1 != join->n;
-    }
+    for (size_t round = 1; round < n; round++)
+        unjoined += fork->joins[round].n == 0;
     return (double)unjoined / (double)(n - 1);
 }
 
 static bool is_fork(struct fork *fork, const struct trace *trace, const struct futex_words *words) {
     const struct futex_word *word = fork->word;
-    fork->creator = only_waker(word);
+    fork->creator = futex_only_waker(word);
     if (fork->creator == word->parties.count || !are_workers(trace, word, fork->creator))
         return false;
     find_joins(fork, trace, words);
@@ -119,39 +106,12 @@ static bool is_fork(struct fork *fork, const struct trace *trace, const struct f
 
 /* ---- showing it ---- */
 
-static struct trace_record arrival_of(const struct fork *fork, uint64_t barrier, uint32_t place,
-                                      uint64_t start_ns, uint64_t end_ns) {
-    return (struct trace_record){.start_ns = start_ns,
-                                 .duration_ns = end_ns - start_ns,
-                                 .object = barrier,
-                                 .context = place,
-                                 .api = ROLE_barrier,
-                                 .value = (int32_t)fork->word->parties.count,
-                                 .flags = TRACE_WAITED};
-}
-
-struct arrivals {
-    struct event_insertion *items;
-    size_t count, capacity;
-};
-
-/* Appends an arrival, behind the thread's last call that had begun by then. They come in the order
- * of time; `next` is the first call behind the last one. */
-static void add_arrival(struct arrivals *arrivals, const struct trace_thread *thread, size_t *next,
-                        struct trace_record record) {
-    while (*next < thread->n_records && thread->records[*next].start_ns <= record.start_ns)
-        ++*next;
-    *VECTOR_ADD(arrivals) =
-        (struct event_insertion){*next > 0 ? *next - 1 : EVENT_LOG_BEGIN, record};
-}
-
 /* A worker comes to the end of its work and to the begin of the next one by one visit: the work of
  * all has ended when the creator goes on. */
 static void show_worker(struct event_log *log, const struct fork *fork, size_t party) {
     const struct futex_word *word = fork->word;
     const struct trace_thread *thread = &log->trace.threads[word->parties.items[party]];
-    struct arrivals arrivals = {0};
-    size_t next = 0;
+    struct futex_arrivals arrivals = {0};
     for (size_t round = 0; round < word->wakes.count; round++) {
         const struct futex_visit *visit = futex_visit_of(word, round, party);
         const struct join *join = &fork->joins[round];
@@ -162,10 +122,10 @@ static void show_worker(struct event_log *log, const struct fork *fork, size_t p
         uint32_t place = visit->n > 0 ? futex_place_at(word, visit->context)
                                       : futex_place_in_round(&log->trace, word, round, party);
         if (round > 0)
-            add_arrival(&arrivals, thread, &next,
-                        arrival_of(fork, fork->ends, place, start_ns, ended_ns));
-        add_arrival(&arrivals, thread, &next,
-                    arrival_of(fork, fork->begins, place, ended_ns, end_ns));
+            futex_arrivals_add(&arrivals, thread,
+                               futex_arrival(word, fork->ends, place, start_ns, ended_ns));
+        futex_arrivals_add(&arrivals, thread,
+                           futex_arrival(word, fork->begins, place, ended_ns, end_ns));
     }
     event_log_insert(log, word->parties.items[party], arrivals.items, arrivals.count);
     free(arrivals.items);
@@ -190,9 +150,8 @@ static bool joins_first(const struct fork *fork) {
 static void show_creator(struct event_log *log, const struct fork *fork) {
     const struct futex_word *word = fork->word;
     const struct trace_thread *thread = &log->trace.threads[word->parties.items[fork->creator]];
-    struct arrivals arrivals = {0};
+    struct futex_arrivals arrivals = {0};
     bool first = joins_first(fork);
-    size_t next = 0;
     for (size_t round = 0; round < word->wakes.count; round++) {
         const struct futex_visit *wake = futex_visit_of(word, round, fork->creator);
         const struct join *join = &fork->joins[round];
@@ -200,12 +159,14 @@ static void show_creator(struct event_log *log, const struct fork *fork) {
         if (round > 0 && first)
             back_ns = futex_visit_of(word, round - 1, fork->creator)->end_ns;
         if (round > 0)
-            add_arrival(&arrivals, thread, &next,
-                        arrival_of(fork, fork->ends, join->n > 0 ? join->context : fork->place,
-                                   join->n > 0 ? join->start_ns : back_ns,
-                                   join->n > 0 ? join->end_ns : back_ns));
-        add_arrival(&arrivals, thread, &next,
-                    arrival_of(fork, fork->begins, wake->context, wake->start_ns, wake->end_ns));
+            futex_arrivals_add(&arrivals, thread,
+                               futex_arrival(word, fork->ends,
+                                             join->n > 0 ? join->context : fork->place,
+                                             join->n > 0 ? join->start_ns : back_ns,
+                                             join->n > 0 ? join->end_ns : back_ns));
+        futex_arrivals_add(
+            &arrivals, thread,
+            futex_arrival(word, fork->begins, wake->context, wake->start_ns, wake->end_ns));
     }
     event_log_insert(log, word->parties.items[fork->creator], arrivals.items, arrivals.count);
     free(arrivals.items);
@@ -223,8 +184,7 @@ static void show(struct event_log *log, struct fork *fork) {
 /* All calls at the word, and the creator's waits for the others. */
 static void drop_calls(const struct fork *fork, bool **dropped) {
     const struct futex_word *word = fork->word;
-    for (size_t c = 0; c < word->calls.count; c++)
-        dropped[word->calls.items[c].thread][word->calls.items[c].record] = true;
+    futex_word_drop(word, dropped);
     for (size_t round = 0; round < word->wakes.count; round++)
         for (size_t i = 0; i < fork->joins[round].n; i++)
             dropped[word->parties.items[fork->creator]][fork->joins[round].first + i] = true;

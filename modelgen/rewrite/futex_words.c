@@ -150,6 +150,19 @@ bool futex_takes_part(const struct futex_word *word, size_t round, size_t party)
     return visit->wakes ? !visit->waits : visit->end_ns + PROMPT_NS >= word->wakes.items[round];
 }
 
+size_t futex_only_waker(const struct futex_word *word) {
+    size_t n = word->parties.count, waker = n;
+    for (size_t round = 0; round < word->wakes.count; round++)
+        for (size_t p = 0; p < n; p++) {
+            if (!futex_visit_of(word, round, p)->wakes)
+                continue;
+            if (waker < n && waker != p)
+                return n;
+            waker = p;
+        }
+    return waker;
+}
+
 bool futex_are_alike(const struct trace *trace, const struct futex_word *word, size_t a, size_t b) {
     return strcmp(trace->threads[word->parties.items[a]].start_routine,
                   trace->threads[word->parties.items[b]].start_routine) == 0;
@@ -249,4 +262,32 @@ uint32_t futex_place_in_round(const struct trace *trace, const struct futex_word
             return futex_place_at(word, visit->context);
     }
     return TRACE_NO_CONTEXT;
+}
+
+/* ---- showing it ---- */
+
+void futex_word_drop(const struct futex_word *word, bool **dropped) {
+    for (size_t c = 0; c < word->calls.count; c++)
+        dropped[word->calls.items[c].thread][word->calls.items[c].record] = true;
+}
+
+struct trace_record futex_arrival(const struct futex_word *word, uint64_t barrier, uint32_t place,
+                                  uint64_t start_ns, uint64_t end_ns) {
+    return (struct trace_record){.start_ns = start_ns,
+                                 .duration_ns = end_ns - start_ns,
+                                 .object = barrier,
+                                 .context = place,
+                                 .api = ROLE_barrier,
+                                 .value = (int32_t)word->parties.count,
+                                 .flags = TRACE_WAITED};
+}
+
+void futex_arrivals_add(struct futex_arrivals *arrivals, const struct trace_thread *thread,
+                        struct trace_record arrival) {
+    size_t next = arrivals->next;
+    while (next < thread->n_records && thread->records[next].start_ns <= arrival.start_ns)
+        next++;
+    arrivals->next = next;
+    *VECTOR_ADD(arrivals) =
+        (struct event_insertion){next > 0 ? next - 1 : EVENT_LOG_BEGIN, arrival};
 }

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "formats/trace.h"
+#include "modelgen/events/event_log.h"
 
 /* A call at a word: a wait, a wake, or a yield for it. */
 struct futex_call {
@@ -78,6 +79,9 @@ static inline struct futex_visit *futex_visit_of(const struct futex_word *word, 
  * it was woken? */
 bool futex_takes_part(const struct futex_word *word, size_t round, size_t party);
 
+/* The party that made all wakes; the number of parties: there are several. */
+size_t futex_only_waker(const struct futex_word *word);
+
 /* Do both parties run the same routine? */
 bool futex_are_alike(const struct trace *trace, const struct futex_word *word, size_t a, size_t b);
 
@@ -88,5 +92,26 @@ static inline uint32_t futex_place_at(const struct futex_word *word, uint32_t co
 /* The place of a party that made no call in the round: that of one of its kind. */
 uint32_t futex_place_in_round(const struct trace *trace, const struct futex_word *word,
                               size_t round, size_t party);
+
+/* ---- showing a word as a barrier of all its parties ---- */
+
+/* Marks all calls at the word. */
+void futex_word_drop(const struct futex_word *word, bool **dropped);
+
+/* A party's coming to the barrier. */
+struct trace_record futex_arrival(const struct futex_word *word, uint64_t barrier, uint32_t place,
+                                  uint64_t start_ns, uint64_t end_ns);
+
+/* Comings that are to be inserted among a thread's events. {0}: none. free() the items. */
+struct futex_arrivals {
+    struct event_insertion *items;
+    size_t count, capacity;
+    size_t next; /* the thread's first event behind the last of them */
+};
+
+/* Appends one, behind the thread's last event that had begun by then. They are added in the order
+ * of time. */
+void futex_arrivals_add(struct futex_arrivals *arrivals, const struct trace_thread *thread,
+                        struct trace_record arrival);
 
 #endif

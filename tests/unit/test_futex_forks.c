@@ -26,9 +26,10 @@ static uint64_t begin_of(uint64_t round) {
     return (round + 1) * ROUND_NS;
 }
 
-/* What of the calls of a round is left out. */
+/* What of the calls of a round is left out, or else. */
 struct lack {
     bool join, visit;
+    bool divided; /* the creator makes another call in the midst of its wait */
 };
 
 /* The creator wakes both workers, and waits until the second one of them is done; then it prepares
@@ -43,6 +44,8 @@ static void add_round(struct trace *trace, uint64_t round, struct lack lack) {
                    ALL);
     if (!lack.join) {
         builder_call(trace, MAIN, "sched_yield", begin + 6000, begin + 7000, 0, in_main(trace, 29));
+        if (lack.divided)
+            builder_call(trace, MAIN, "read", begin + 7200, begin + 7800, 3, in_main(trace, 31));
         builder_call(trace, MAIN, "syscall_futex_wait", begin + 8000, end + WAKE_NS, DONE,
                      in_main(trace, 30));
     }
@@ -59,7 +62,7 @@ static struct trace *rounds_of_work(int without_join, int without_visit) {
     struct trace *trace = builder_new_with_workers(WORKERS);
     for (int round = 0; round < ROUNDS; round++)
         add_round(trace, (uint64_t)round,
-                  (struct lack){round == without_join, round == without_visit});
+                  (struct lack){.join = round == without_join, .visit = round == without_visit});
     builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
                    in_main(trace, 50), ALL);
     builder_finish(trace, begin_of(ROUNDS + 1));
@@ -126,6 +129,22 @@ static void a_round_without_a_wait_is_one_nevertheless(void **state) {
     trace_free(trace);
 }
 
+static void a_wait_with_another_call_in_its_midst_leaves_that_call(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_round(trace, round, (struct lack){.divided = round == 6});
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
+                   in_main(trace, 50), ALL);
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_barrier), 2 * ROUNDS + 1);
+    assert_int_equal(count_shown(&log, MAIN, API_read), 1);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void assert_stays(struct trace *trace) {
     builder_finish(trace, begin_of(ROUNDS + 1));
     struct event_log log = event_log_of(trace);
@@ -169,6 +188,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_wakes_all_and_waits_for_them_forks_and_joins),
         cmocka_unit_test(a_round_without_a_wait_is_one_nevertheless),
+        cmocka_unit_test(a_wait_with_another_call_in_its_midst_leaves_that_call),
         cmocka_unit_test(who_does_not_wait_for_the_others_does_not_join_them),
         cmocka_unit_test(who_misses_rounds_is_no_worker),
         cmocka_unit_test(threads_that_wake_each_other_in_turn_do_not_fork),
