@@ -162,6 +162,14 @@ check "calls of destructors of thread-specific keys are recorded" \
         thread != "" && $3 == thread && $4 == "pthread_mutex_unlock"' \
         "$scratch/records" | wc -l)" -eq 1 ]
 
+# libstdc++ waits for a future by one, inside of the call that is recorded.
+future_is_one_wait() {
+    ${CXX:-g++} -std=c++17 -g -O1 tests/programs/futures.cpp -o "$scratch/futures" -lpthread || return
+    probed "$scratch/futures"
+    [ "$(count std_future_wait)" -gt 0 ] && [ "$(count syscall_futex_wait)" = 0 ]
+}
+check "a wait for a std::future is one record" future_is_one_wait
+
 probed "$scratch/signals"
 lost=$(awk '$1 == "process" { print $5 }' "$scratch/records")
 check "a storm of signals breaks nothing, and what handlers lose inside a slow path is counted: $lost" \

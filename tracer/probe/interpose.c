@@ -105,11 +105,21 @@ static inline bool has_line(const FILE *stream, int end) {
 
 /* ---- std::future ---- */
 
+/* It waits by syscall(2), which is not to be recorded besides. */
+static bool wait_for_future(void *base, unsigned *state, unsigned until, bool limited,
+                            int64_t seconds, int64_t nanoseconds, real_future_wait *real_wait) {
+    uint64_t interrupted = probe_thread.future; /* by a signal whose handler waits, too */
+    probe_thread.future = (uint64_t)state;
+    bool done = real_wait(base, state, until, limited, seconds, nanoseconds);
+    probe_thread.future = interrupted;
+    return done;
+}
+
 static inline __attribute__((always_inline)) bool
 future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned until, bool limited,
             int64_t seconds, int64_t nanoseconds) {
-    TIMED_BODY(API_std_future_wait, TIME, NONE, 1, bool, real_wait,
-               (base, state, until, limited, seconds, nanoseconds), result ? 0 : -1);
+    TIMED_BODY(API_std_future_wait, TIME, NONE, 1, bool, wait_for_future,
+               (base, state, until, limited, seconds, nanoseconds, real_wait), result ? 0 : -1);
 }
 
 /* ---- the interposers ---- */

@@ -25,7 +25,7 @@ static inline long pass_on(long number, const long a[ARGUMENTS]) {
 
 static long futex(struct probe_site site, const long a[ARGUMENTS]) {
     enum futex_use use = futex_use_of((int)a[1]);
-    if (use == FUTEX_ELSE || !probe_recording())
+    if (use == FUTEX_ELSE || (uint64_t)a[0] == probe_thread.future || !probe_recording())
         return pass_on(SYS_futex, a);
     bool waits = use == FUTEX_WAITS;
     unsigned flags = waits ? TRACE_WAITED : 0;
