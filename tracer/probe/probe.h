@@ -74,7 +74,7 @@ struct probe_thread {
     /* Frames of the slow paths that the thread is in; 0 = none. */
     uint64_t changing; /* chunks */
     uint64_t walking;  /* the stack */
-    uint64_t future; /* address of the word that a recorded wait for one sleeps on; 0 = none */
+    uint64_t future;   /* word that a recorded wait for one sleeps on; 0 = none */
     uint64_t look; /* context + 1 of a mutex under which there is something to look at; 0 = none */
     uint64_t start_ticks, start_routine; /* until it has been told: of the thread */
     int32_t index, creator;
