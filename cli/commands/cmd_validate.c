@@ -326,11 +326,11 @@ static int predict_all(struct validation *validation, const struct model *model,
             return -1;
         validation->n_predicted++;
         worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
-        crowded = prediction_more_crowded(model, crowded, &validation->comparisons[i].prediction);
+        crowded = prediction_more_crowded(crowded, &validation->comparisons[i].prediction);
     }
     progress_end();
     prediction_warn_of_stalls(worst);
-    prediction_warn_of_crowd(model, crowded);
+    prediction_warn_of_crowd(crowded);
     return 0;
 }
 
@@ -571,7 +571,7 @@ static int print_comparisons(struct validation *validation, const struct model *
         const struct measurement *measurement =
             measurements_get(measurements, configuration->threads->label, configuration->cores);
         comparison->measurement = measurement;
-        const struct uncertainty parts = prediction_uncertainty(model, &comparison->prediction);
+        const struct uncertainty parts = prediction_uncertainty(&comparison->prediction);
         comparison->uncertainty = uncertainty_share(&parts);
         comparison->equal_speed_ns = drift_equal_speed_ns(measurements, measurement, &reference);
         comparison->equal_speed_squares = drift_squares(measurements, measurement, &reference);
