@@ -12,6 +12,7 @@
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
 #include "cli/judgement.h"
+#include "cli/prediction/another_recording.h"
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
@@ -504,6 +505,10 @@ static void print_unknown(const struct model *model) {
     if (!uncertainty_knows_spread(model))
         printf("%sby how much runs differ is not known: intervals suppose 5 %%\n",
                isfinite(model->perturbation) ? "" : "what the probes cost and ");
+    char *advice = another_recording_advice(model);
+    if (advice)
+        printf("%s\n", advice);
+    free(advice);
 }
 
 static void print_summary(const struct model *model) {

@@ -57,8 +57,8 @@ static void settle_numbers(struct record_options *options) {
     struct error error;
     if (options->also.count == 0)
         return;
-    if (serving_is_planned(&options->plan) && serving_is_by_hand(&options->plan))
-        usage_error("--also-record: not of a server that is asked by hand: give --load");
+    if (serving_is_planned(&options->plan) && !options->plan.load)
+        usage_error("--also-record: not of a server that is asked from elsewhere: give --load");
     if (thread_number_find(options->program, &options->number, &error) < 0)
         usage_error("--also-record: %s", error.text);
     for (size_t i = 0; i < options->also.count; i++)
