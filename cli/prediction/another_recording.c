@@ -11,7 +11,8 @@ static bool is_said(const char *reason) {
     return reason && *reason;
 }
 
-/* How its work follows its threads: two numbers of them tell, but for what goes on for a given time.
+/* How its work follows its threads: two numbers of them tell, but for what goes on for a given
+ * time.
  */
 static bool is_told_by_two(const struct pool *pool) {
     return pool->partition == PARTITION_UNKNOWN && pool->given_ns == 0;
