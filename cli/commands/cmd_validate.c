@@ -17,6 +17,7 @@
 #include "cli/arguments/serving.h"
 #include "cli/command.h"
 #include "cli/prediction/network.h"
+#include "cli/prediction/other_models.h"
 #include "cli/prediction/recorded.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/prediction/uncertainty.h"
@@ -249,6 +250,7 @@ struct validation {
     } disturbance;
     struct comparison *comparisons; /* one per configuration */
     size_t n_predicted;
+    struct other_models others; /* none where something is asked of the one model */
 };
 
 /* From --threads and --cores. */
@@ -320,9 +322,9 @@ static int predict_all(struct validation *validation, const struct model *model,
     for (size_t i = 0; i < total; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
         progress_show("simulating", (double)i / (double)total);
-        if (prediction_make(model, configuration->threads, configuration->cores,
-                            &validation->options->config, &validation->comparisons[i].prediction,
-                            error) < 0)
+        if (other_models_predict(model, &validation->others, configuration->threads,
+                                 configuration->cores, &validation->options->config,
+                                 &validation->comparisons[i].prediction, error) < 0)
             return -1;
         validation->n_predicted++;
         worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
@@ -593,6 +595,8 @@ static int validate(struct validation *validation, struct model *model, struct e
     if (repartitions_apply(&options->repartitions, model, error) < 0)
         return -1;
     repartitions_warn(model);
+    if (options->repartitions.count == 0 && !options->model)
+        validation->others = other_models_load(options->common.directory);
     if (options->reuse) {
         if (measurements_load(options->reuse, &validation->measurements, error) < 0 ||
             list_measured(validation, error) < 0)
@@ -623,6 +627,7 @@ static void free_validation(struct validation *validation) {
     free(validation->sweeps);
     free(validation->configurations.items);
     measurements_free(&validation->measurements);
+    other_models_free(&validation->others);
 }
 
 /* A server, under its load. */
