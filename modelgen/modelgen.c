@@ -304,6 +304,7 @@ void modelgen_correct(struct model *model, const struct trace *trace,
     model->slowed_share = recorded_slowed_share(&trace->meta);
     if (has_spinning(model))
         return;
+    one_core_note_spinning(&trace->meta, model);
     struct cold_starts cold_starts = {0};
     if (has_cold_starts(model))
         cold_starts = cold_starts_find(trace, model->machine.block_cpu_ns);

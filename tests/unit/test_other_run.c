@@ -40,10 +40,8 @@ static void runs_that_can_tell_nothing_tell_nothing(void **state) {
 
 static void a_guess_is_refuted_by_other_work(void **state) {
     (void)state;
-    struct pool pool = {.scales = true,
-                        .profiled_threads = 4,
-                        .partition = PARTITION_SHARED,
-                        .confidence = 0.9};
+    struct pool pool = {
+        .scales = true, .profiled_threads = 4, .partition = PARTITION_SHARED, .confidence = 0.9};
     const struct pool_seen two = {2, 8e9};
     assert_true(other_run_refutes(&pool, two, 4e9));
     assert_false(other_run_refutes(&pool, two, 7.5e9)); /* as it computes there */
