@@ -43,20 +43,21 @@ static int try_other(struct other_model *other, const struct sim_config *base,
         prediction_free(&instead);
         return 0;
     }
-    log_note("threads %s, cores %d: from the recording with as many", prediction->threads->label,
-             prediction->cores);
+    if (!other->told)
+        log_note("threads %s: from the recording with as many", prediction->threads->label);
+    other->told = true;
     prediction_free(prediction);
     *prediction = instead;
     return 0;
 }
 
-int other_models_predict(const struct model *model, const struct other_models *others,
+int other_models_predict(const struct model *model, struct other_models *others,
                          const struct thread_choice *threads, int cores,
                          const struct sim_config *base, struct prediction *prediction,
                          struct error *error) {
     int status = prediction_make(model, threads, cores, base, prediction, error);
     for (size_t i = 0; status == 0 && i < others->count && prediction->no_figures; i++)
-        if (threads->all > 0 && recorded_is(threads, others->items[i]))
-            status = try_other(others->items[i], base, prediction, error);
+        if (threads->all > 0 && recorded_is(threads, others->items[i].model))
+            status = try_other(&others->items[i], base, prediction, error);
     return status;
 }
