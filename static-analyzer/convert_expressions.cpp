@@ -206,8 +206,11 @@ Expr Converter::convert_subscript(const ArraySubscriptExpr *subscript) {
     return element;
 }
 
-/* What an atomic operation of this name does: "+=", or "atomic" for all others. */
+/* What an atomic operation of this name does: "+=", "cas" (compare and swap: the object, what is
+ * expected, what it becomes), or "atomic" for all others. */
 static const char *atomic_operator(const std::string &name) {
+    if (name.find("compare") != std::string::npos)
+        return "cas";
     static const char *const additions[] = {"fetch_add", "fetch_and_add", "add_and_fetch",
                                             "operator++", "operator+="};
     return std::any_of(
@@ -242,8 +245,12 @@ Expr Converter::convert_std_atomic(const CallExpr *call, const CXXMethodDecl *me
     Expr value =
         call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first)) : constant(0);
     bool stores = name == "store" || name == "operator=" || name == "clear";
-    return make(stores ? ExprKind::Assign : ExprKind::Atomic, type,
-                stores ? "=" : atomic_operator(name), {std::move(object), std::move(value)});
+    Expr operation =
+        make(stores ? ExprKind::Assign : ExprKind::Atomic, type,
+             stores ? "=" : atomic_operator(name), {std::move(object), std::move(value)});
+    if (operation.text == "cas" && call->getNumArgs() > first + 1)
+        operation.children.push_back(convert(call->getArg(first + 1)));
+    return operation;
 }
 
 static void make_atomic(Expr &operation) {
@@ -410,7 +417,10 @@ Expr Converter::convert_atomic(const AtomicExpr *atomic) {
                     {dereference(std::move(operands[0]), type), std::move(operands[1])});
     bool adds = op == AtomicExpr::AO__c11_atomic_fetch_add ||
                 op == AtomicExpr::AO__atomic_fetch_add || op == AtomicExpr::AO__atomic_add_fetch;
-    Expr operation = make(ExprKind::Atomic, type, adds ? "+=" : "atomic", std::move(operands));
+    if (atomic->isCmpXChg())
+        operands.push_back(convert(atomic->getVal2()));
+    const char *text = adds ? "+=" : atomic->isCmpXChg() ? "cas" : "atomic";
+    Expr operation = make(ExprKind::Atomic, type, text, std::move(operands));
     make_atomic(operation);
     return operation;
 }

@@ -19,6 +19,11 @@ bool is_state(const std::string &key) {
     return !key.empty() && !key_is_local(key);
 }
 
+/* The function's own, or what a parameter points at. */
+bool is_handed(const std::string &key) {
+    return key_is_local(key) || key.rfind("*local:", 0) == 0;
+}
+
 bool reads_any(const Expr &expr, const std::set<std::string> &keys) {
     bool found = false;
     expr_walk(expr, [&](const Expr &e) {
@@ -86,8 +91,7 @@ bool is_fetched(const Flow &flow, const Take &take, const Assignment &move) {
     return move.op == "+=" &&
            std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
                const std::string &key = a.target->text;
-               bool kept = key_is_local(key) || key.rfind("*local:", 0) == 0;
-               return kept && a.op == "=" && a.at.order < move.at.order &&
+               return is_handed(key) && a.op == "=" && a.at.order < move.at.order &&
                       in_section(a.at, take.mutex, take.section) &&
                       is_variable(*a.value, move.target->text);
            });
@@ -125,6 +129,62 @@ bool find_take(const Flow &flow, const std::vector<const Assignment *> &inside, 
     return !take.state.empty();
 }
 
+/* A loop that tries again until a compare and swap succeeds. do at = next; while (!swap(&next, &at,
+ * at + chunk)) takes what next counts; one that puts the thread's own value there, as a maximum or
+ * to lock something, or after which nobody asks for what was seen, as of a sum, takes nothing. */
+class Retry {
+  public:
+    Retry(const Flow &flow, const Assignment &swap) : flow(flow), swap(swap) {
+        if (swap.whole->text != "cas" || swap.whole->children.size() != 3 || swap.at.loop < 0)
+            return;
+        const Loop &around = flow.loops[(size_t)swap.at.loop];
+        bool ends = !around.stmt->exprs.empty() && contains(around.stmt->exprs[0], swap.whole);
+        for (const Exit &exit : around.exits)
+            for (const Expr *guard : exit.guards)
+                ends = ends || contains(*guard, swap.whole);
+        if (ends)
+            loop = &around;
+    }
+
+    bool is_one() const {
+        return loop != nullptr;
+    }
+
+    /* What was seen, and what was made of it; empty: nothing is taken. */
+    std::set<std::string> taken() const {
+        std::set<std::string> seen = find_seen();
+        auto reads = [&](const Expr &expr, const Moment &at) {
+            return at.order > loop->last_order && reads_any(expr, seen);
+        };
+        bool used = std::any_of(seen.begin(), seen.end(),
+                                [](const std::string &key) { return !key_is_local(key); });
+        for (const Assignment &a : flow.assignments)
+            used = used || reads(*a.value, a.at);
+        for (const CallSite &site : flow.calls)
+            used = used || reads(*site.call, site.at);
+        for (const Return &back : flow.returns)
+            used = used || (back.value && reads(*back.value, back.at));
+        return used && reads_any(*swap.value, seen) ? seen : std::set<std::string>();
+    }
+
+  private:
+    const Flow &flow;
+    const Assignment &swap;
+    const Loop *loop = nullptr;
+
+    std::set<std::string> find_seen() const {
+        std::set<std::string> seen = {expr_object(swap.whole->children[1])};
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Assignment &a : flow.assignments)
+                if (loop_contains(*loop, a.at) && is_handed(a.target->text) &&
+                    reads_any(*a.value, seen))
+                    changed |= seen.insert(a.target->text).second;
+        }
+        return seen;
+    }
+};
+
 std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
     std::map<std::pair<std::string, int>, std::vector<const Assignment *>> sections;
     std::vector<Take> takes;
@@ -136,6 +196,12 @@ std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
             take.at = {a.at};
             take.expr = a.whole;
             take.why = "atomic operation on " + expr_display(*a.target);
+            if (const Retry retry(flow, a); retry.is_one()) {
+                take.outs = retry.taken();
+                take.retry = a.at.loop;
+                if (take.outs.empty())
+                    continue;
+            }
             takes.push_back(take);
             continue;
         }
@@ -210,8 +276,7 @@ class Outcome {
 
     bool comes_out(const Assignment &a) const {
         const std::string &key = a.target->text;
-        bool local = key_is_local(key) || key.rfind("*local:", 0) == 0;
-        if (!local || a.target->kind != ExprKind::Variable)
+        if (!is_handed(key) || a.target->kind != ExprKind::Variable)
             return false;
         if (is_made_of_taken(*a.value))
             return true;
@@ -495,7 +560,7 @@ void Sharing::add_take(const CallSite &site, bool bare, std::vector<Take> &takes
             continue;
         const Expr &argument = site.call->children[i];
         std::string key = expr_object(argument);
-        if (key_is_local(key) || key.rfind("*local:", 0) == 0)
+        if (is_handed(key))
             take.outs.insert(key);
     }
     takes.push_back(take);
@@ -513,7 +578,8 @@ bool Sharing::analyse(int f) {
         for (const Take &take : takes)
             if ((take.section != bare_section ||
                  is_guarded_otherwise(program, flow, flow.loops[l], take)) &&
-                !used.count(&take) && loop_contains(flow.loops[l], take.at.front()))
+                take.retry != (int)l && !used.count(&take) &&
+                loop_contains(flow.loops[l], take.at.front()))
                 inside.push_back(&take);
         const Loop &loop = flow.loops[l];
         for (const Take &take : takes)

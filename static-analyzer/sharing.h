@@ -26,6 +26,7 @@ struct Take {
     std::set<std::string> state;  /* what a section changes */
     std::set<std::string> outs;   /* variables whose address the call gets */
     int depth = 0;                /* of wrappers around the critical section */
+    int retry = -1;               /* the loop that tries again until a compare and swap succeeds */
     std::set<std::string> stored; /* where the section stores the thread's own data: a put? */
     bool reserves = false;        /* nothing but as much as the thread wants: room for it? */
     std::string why;

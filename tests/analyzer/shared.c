@@ -21,7 +21,7 @@ static pthread_mutex_t counter_mutex = PTHREAD_MUTEX_INITIALIZER;
 static long next_item, limit = 1000, results[1000];
 static long next_chunk, used, capacity = 1000, row_height = 8;
 static struct rows { long next, end; } all_rows[2] = {{0, 100}, {100, 200}};
-static atomic_long next_atomic;
+static atomic_long next_atomic, largest, sum;
 static long next_sync, next_builtin;
 static mqd_t queue;
 static bool quit;
@@ -208,6 +208,48 @@ static void atomics(void) {
     } while (i < limit);
 }
 
+/* By compare and swap: what is seen is taken. */
+static bool next_range(long *from, long *to) {
+    long seen = atomic_load(&next_atomic);
+    do {
+        if (seen >= limit)
+            return false;
+        *from = seen;
+        *to = seen + (limit - seen) / row_height + 1;
+    } while (!atomic_compare_exchange_weak(&next_atomic, &seen, *to));
+    return true;
+}
+
+/* Neither the largest nor a sum is taken from anywhere. */
+static void note(long value) {
+    long seen = atomic_load(&largest);
+    while (value > seen && !atomic_compare_exchange_weak(&largest, &seen, value)) {
+    }
+    seen = atomic_load(&sum);
+    while (!atomic_compare_exchange_weak(&sum, &seen, seen + value)) {
+    }
+}
+
+static void swaps(void) {
+    long from, to;
+    while (next_range(&from, &to)) //= bound shared
+        for (long i = from; i < to; i++)
+            work(i);
+    for (long i = 0; i < limit; i++) { //= bound fixed
+        note(i);
+        pthread_mutex_lock(&counter_mutex);
+        pthread_mutex_unlock(&counter_mutex);
+    }
+    for (;;) { //= bound shared
+        long seen = atomic_load(&next_atomic);
+        do {
+            if (seen >= limit)
+                return;
+        } while (!atomic_compare_exchange_weak(&next_atomic, &seen, seen + 1));
+        work(seen);
+    }
+}
+
 static void messages(void) {
     char text[64];
     while (mq_receive(queue, text, sizeof text, NULL) > 0) //= bound shared
@@ -269,6 +311,7 @@ static void *run(void *arg) {
         by_rows(&all_rows[round % 2]);
         with_room(round + 1);
         atomics();
+        swaps();
         messages();
         by_state();
         fill_up();
