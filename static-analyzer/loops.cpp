@@ -90,7 +90,7 @@ class HeaderReader {
         }
         if (expr.kind == ExprKind::Assign || moves(expr))
             return;
-        Value value = taint.evaluate(expr, f, nullptr);
+        Value value = taint.evaluate_limit(expr, f, (int)(&loop - flow.loops.data()));
         if (value.all & ~(unsigned)TAINT_KEPT && header.limit_text.empty())
             header.limit_text = expr_display(expr);
         header.limit.merge(value);

@@ -316,8 +316,18 @@ void Taint::find_moving() {
                            !expr_reads(*b.value, b.target->text);
                 });
             if (!reset)
-                moving.insert(a.target->text);
+                movers[a.target->text].push_back({(int)(&flow - program.flows.data()), a.at.loop});
         }
+}
+
+/* Behind the loop that moved it, as to the end of a line, a variable holds what it came to. */
+bool Taint::is_moving(const std::string &key, int f, const Moment *at) const {
+    auto known = movers.find(key);
+    return known != movers.end() &&
+           std::any_of(known->second.begin(), known->second.end(), [&](const Mover &mover) {
+               return !at || mover.function != f ||
+                      loop_contains(program.flows[(size_t)f], mover.loop, at->loop);
+           });
 }
 
 /* ---- copies, to find where a count came from ---- */
@@ -602,6 +612,13 @@ Value Taint::start_value(const std::string &key) const {
     return value;
 }
 
+Value Taint::evaluate_limit(const Expr &expr, int f, int loop) const {
+    Moment at;
+    at.order = -1; /* in no creation loop */
+    at.loop = loop;
+    return evaluate(expr, f, &at);
+}
+
 Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
     switch (expr.kind) {
     case ExprKind::Constant: {
@@ -612,7 +629,7 @@ Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
         Value value;
         if (auto known = values.find(expr.text); known != values.end())
             value = known->second;
-        if (moving.count(expr.text)) {
+        if (is_moving(expr.text, f, at)) {
             auto step = steps.find(expr.text);
             unsigned kept = TAINT_COUNT | (step == steps.end() ? 0 : step->second.all & TAINT_PART);
             value.all &= kept;

@@ -77,6 +77,8 @@ class Taint {
 
     /* Value of `expr`, somewhere in function `f` at `at` (null: outside of any creation loop). */
     Value evaluate(const Expr &expr, int f, const Moment *at) const;
+    /* ... of what a loop in function `f` compares with, inside of creation loops, too. */
+    Value evaluate_limit(const Expr &expr, int f, int loop) const;
     std::optional<double> constant(const Expr &expr) const;
 
     /* Value of a variable at the start of a loop that moves it. */
@@ -102,6 +104,9 @@ class Taint {
         bool conflict;
         double value;
     };
+    struct Mover { /* the innermost loop that moves a variable */
+        int function, loop;
+    };
     struct Copy { /* target = source, both plain variables; or an argument and its parameter */
         std::string target, source;
         bool clamp; /* only taken when source and target were compared */
@@ -122,7 +127,8 @@ class Taint {
     std::unordered_set<std::string>
         evolving; /* updated by other than + and -: random numbers, hashes */
     std::unordered_set<std::string> general; /* parameters that also get what has no taint */
-    std::unordered_set<std::string> moving; /* run through a loop: each value is one item of many */
+    std::unordered_map<std::string, std::vector<Mover>>
+        movers; /* what runs through a loop: each value is one item of many there */
 
     /* Calls `visit` for each parameter of a callee and the argument it gets. */
     template <typename F> void for_arguments(const CallSite &site, const F &visit) const {
@@ -150,6 +156,7 @@ class Taint {
     void find_team_loops();
     void find_evolving();
     void find_moving();
+    bool is_moving(const std::string &key, int f, const Moment *at) const;
     bool propagate_round();
     void find_general_parameters();
     bool bind_arguments(int f, const CallSite &site);

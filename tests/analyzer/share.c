@@ -109,6 +109,18 @@ static double by_pointer(const struct worker *worker) {
     return sum;
 }
 
+/* an end that is moved on to where a piece ends */
+static double by_moved_end(const struct worker *worker) {
+    const struct team *team = worker->team;
+    long end = team->n * (worker->id + 1) / team->threads;
+    double sum = 0;
+    while (end < team->n && team->data[end] != 0) //= bound share
+        end++;
+    for (long i = team->n * worker->id / team->threads; i < end; i++) //= bound share
+        sum += work(team->data[i]);
+    return sum;
+}
+
 /* bounds by parameters: a share for some callers only */
 static double by_parameters(const double *data, long low, long high) {
     double sum = 0;
@@ -192,6 +204,7 @@ static void *run(void *arg) {
     sum += by_countdown(worker);                    //= call split
     sum += by_filter(worker);                       //= call split
     sum += by_pointer(worker);                      //= call split
+    sum += by_moved_end(worker);                    //= call split
     sum += by_parameters(team->data, low, high);    //= call split
     sum += by_parameters(team->data, 0, team->n);   //= call whole
     sum += through_wrapper(team->data, low, high);  //= call split
