@@ -422,6 +422,49 @@ static void decide_batches(const struct facts_loop *loop, struct model *model, i
                               loop->why, loop->function, path_name(loop->file), loop->first_line));
 }
 
+/* The innermost loop that makes the pool's threads, if it goes round however many live at a time:
+ * no loop around the creation goes over the thread count. NULL: none. */
+static const struct facts_loop *loop_of_all(const struct trace *trace, const struct facts *facts,
+                                            const struct thread_pool *from) {
+    const struct facts_loop *innermost = NULL;
+    bool made_anew = from->n_threads > (size_t)from->size && !from->team && !from->divides_work &&
+                     from->creation_context != TRACE_NO_CONTEXT;
+    for (size_t l = 0; facts && made_anew && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (!source_context_in_loop(trace, from->creation_context, loop))
+            continue;
+        if (loop->bound != BOUND_FIXED)
+            return NULL;
+        if (!innermost || loop->first_line > innermost->first_line)
+            innermost = loop;
+    }
+    return innermost;
+}
+
+/* Does the creator wait for something between two creations, which may be what keeps so few alive?
+ */
+static bool waits_in(const struct trace *trace, const struct thread_pool *from,
+                     const struct facts_loop *loop) {
+    int creator = trace->threads[from->threads[0]].creator;
+    if (creator < 0 || (size_t)creator >= trace->n_threads)
+        return false;
+    for (struct event_cursor at = event_cursor_of_thread(&trace->threads[creator]);
+         event_cursor_next(&at);)
+        if (at.event->flags & TRACE_WAITED && trace_op(at.event) != OP_CREATE &&
+            at.event->context != TRACE_NO_CONTEXT &&
+            source_context_in_loop(trace, at.event->context, loop))
+            return true;
+    return false;
+}
+
+static void decide_one_by_one(const struct facts_loop *loop, const struct subject *subject) {
+    set_unknown(subject->model, subject->pool,
+                memory_format("%zu threads are made in %s (%s:%d) however many live at a time, "
+                              "%d here: what keeps them to so many is not known",
+                              subject->from->n_threads, loop->function, path_name(loop->file),
+                              loop->first_line, subject->from->size));
+}
+
 /* `without`: what of the source is missing. */
 static void decide_from_trace(const struct subject *subject, const char *without) {
     struct model *model = subject->model;
@@ -624,7 +667,7 @@ static enum partition rule_of(const struct contents *found) {
 static bool decide_open(const struct subject *subject, enum partition rule, bool commanded) {
     const struct partition_evidence *found = subject->evidence;
     bool is_own = rule == PARTITION_PERTHREAD && !commanded;
-    const struct facts_loop *batches;
+    const struct facts_loop *batches, *all;
     if (is_own && !subject->from->team &&
         !are_loops_known(subject->trace, subject->facts, subject->from))
         decide_from_trace(subject, "the source of its loops");
@@ -638,6 +681,10 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     else if (rule != PARTITION_SHARED &&
              (batches = undecided_creation(subject->trace, subject->facts, subject->from)))
         decide_batches(batches, subject->model, subject->pool);
+    else if (rule != PARTITION_SHARED &&
+             (all = loop_of_all(subject->trace, subject->facts, subject->from)) &&
+             waits_in(subject->trace, subject->from, all))
+        decide_one_by_one(all, subject);
     else
         return false;
     return true;
@@ -651,11 +698,13 @@ struct visitors {
 };
 
 /* Locks of other objects are of other data: a library's loop has one queue for each of its pools.
- */
+ * Who takes the same one elsewhere, for what the rounds call, does not go round for it: a task may
+ * hand on to another pool. */
 static struct visitors visitors_of(const struct subject *subject, const struct facts_loop *loop) {
     struct visitors visitors = {.other = MODEL_NONE};
     const struct thread_pools *pools = subject->pools;
-    struct map locks = MAP_EMPTY; /* of the pool's */
+    uint32_t *places = source_places_within(subject->trace, 1);
+    struct map locks = MAP_EMPTY; /* of the pool's, and where it takes them */
     for (int others = 0; others < 2; others++)
         for (struct event_cursor at = event_cursor_of_run(subject->trace);
              event_cursor_next(&at);) {
@@ -666,15 +715,17 @@ static struct visitors visitors_of(const struct subject *subject, const struct f
             if (!is_asked || !trace_is_lock(at.event) ||
                 !source_context_in_loop(subject->trace, at.event->context, loop))
                 continue;
+            uint64_t lock = map_mix(map_mix(11, at.event->object), places[at.event->context]);
             if (!others) {
-                map_put(&locks, at.event->object, 1);
+                map_put(&locks, lock, 1);
                 visitors.own++;
-            } else if (map_get(&locks, at.event->object, 0)) {
+            } else if (map_get(&locks, lock, 0)) {
                 visitors.others++;
                 visitors.other = pool;
             }
         }
     map_free(&locks);
+    free(places);
     return visitors;
 }
 

@@ -1017,12 +1017,22 @@ static void a_way_out_by_another_answer_is_no_round(void **state) {
     assert_rows_are_shared(unanswered_model());
 }
 
+/* In a function that is called from there. */
+static uint32_t further_in(struct trace *trace, uint32_t context) {
+    struct trace_frame frames[8] = {{.file = "t.c", .function = "hand_on", .line = 50}};
+    const struct trace_context *from = &trace->contexts[context];
+    assert_true(from->n_frames < 8);
+    memcpy(frames + 1, from->frames, from->n_frames * sizeof *frames);
+    return builder_chain(trace, from->n_frames + 1, frames);
+}
+
 /* The creator does so many of the rows that are shared out, or of others under a mutex of theirs,
- * and something else in between. */
-static struct model *helped_model(int rows, uint64_t mutex) {
+ * or comes to the mutex for another reason, and does something else in between. */
+static struct model *helped_model(int rows, uint64_t mutex, bool is_row) {
     struct trace *trace = row_trace((int[]){11, 11}, 2);
     struct trace_thread *creator = &trace->threads[0];
     uint32_t row = trace->threads[1].records[0].context;
+    row = is_row ? row : further_in(trace, row);
     struct trace_record joins[] = {creator->records[2], creator->records[3]};
     uint32_t between = builder_context(trace, "look", 930, "main", 920);
     creator->n_records = 2;
@@ -1041,10 +1051,10 @@ static struct model *helped_model(int rows, uint64_t mutex) {
 
 static void rounds_that_their_creator_takes_too_are_unknown(void **state) {
     (void)state;
-    struct model *model = helped_model(0, MUTEX);
+    struct model *model = helped_model(0, MUTEX, true);
     assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     model_free(model);
-    model = helped_model(10, MUTEX);
+    model = helped_model(10, MUTEX, true);
     assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
     assert_non_null(
         strstr(model->pools[1].rule, "main goes round the loop in worker (t.c:90), too"));
@@ -1054,8 +1064,68 @@ static void rounds_that_their_creator_takes_too_are_unknown(void **state) {
 /* As a library's loop does whose pools have a queue each. */
 static void rounds_of_another_object_are_none_of_theirs(void **state) {
     (void)state;
-    struct model *model = helped_model(10, 3 * MUTEX);
+    struct model *model = helped_model(10, 3 * MUTEX, true);
     assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    model_free(model);
+}
+
+/* As where the tasks of one pool hand others on to it, and its own loop calls tasks. */
+static void who_takes_the_lock_further_in_goes_not_round(void **state) {
+    (void)state;
+    struct model *model = helped_model(10, MUTEX, false);
+    assert_int_not_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    model_free(model);
+}
+
+/* One loop makes six threads, of which two live at a time, as it waits for the oldest one, or joins
+ * them elsewhere. */
+static struct model *window_model(enum facts_bound bound, int join_line) {
+    enum { ITEMS = 6, WINDOW = 2, LIFE_NS = 10 * ROW_NS };
+    struct trace *trace = builder_new(WINDOW);
+    builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", join_line, "main", join_line);
+    uint32_t row = builder_context(trace, "finish_row", 10, "worker", 100);
+    uint64_t now = 0;
+    for (int t = 1; t <= ITEMS + WINDOW; t++) {
+        if (t > WINDOW) {
+            uint64_t end_ns = trace->threads[t - WINDOW].end_ns;
+            builder_join(trace, 0, now, end_ns + 5 - now, join, t - WINDOW);
+            now = end_ns + 5;
+        }
+        if (t > ITEMS)
+            continue;
+        int thread = builder_thread(trace, "worker", 0);
+        builder_create(trace, 0, now + 1, 0, create, t);
+        builder_record(trace, thread, "pthread_mutex_lock", now + ROW_NS, 0, MUTEX, row, 0);
+        builder_record(trace, thread, "pthread_mutex_unlock", now + ROW_NS + 1, 0, MUTEX, row, 0);
+        builder_slice(trace, thread, now + 2, now + LIFE_NS);
+        builder_life(trace, thread, now + 2, now + LIFE_NS);
+        now += 3;
+    }
+    trace->meta.run_ns = now + 10;
+    builder_life(trace, 0, 0, now + 10);
+    struct facts_loop loop = {.file = "t.c",
+                              .function = "main",
+                              .first_line = 895,
+                              .last_line = 915,
+                              .bound = bound,
+                              .has_fragments = true,
+                              .why = "i < 6"};
+    return model_of(trace, &loop);
+}
+
+static void threads_of_a_loop_over_items_are_not_as_many_as_asked_for(void **state) {
+    (void)state;
+    struct model *model = window_model(BOUND_FIXED, 910);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "6 threads are made in main (t.c:895)"));
+    model_free(model);
+    model = window_model(BOUND_THREADS, 910);
+    assert_null(strstr(model->pools[1].rule, "are made in"));
+    model_free(model);
+    model = window_model(BOUND_FIXED, 930);
+    assert_null(strstr(model->pools[1].rule, "are made in"));
     model_free(model);
 }
 
@@ -1201,6 +1271,8 @@ int main(void) {
         cmocka_unit_test(a_way_out_by_another_answer_is_no_round),
         cmocka_unit_test(rounds_that_their_creator_takes_too_are_unknown),
         cmocka_unit_test(rounds_of_another_object_are_none_of_theirs),
+        cmocka_unit_test(who_takes_the_lock_further_in_goes_not_round),
+        cmocka_unit_test(threads_of_a_loop_over_items_are_not_as_many_as_asked_for),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
         cmocka_unit_test(parts_that_cost_more_and_more_go_on_so),
