@@ -52,6 +52,7 @@
 #include "modelgen/rewrite/sleeping_watchers.h"
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/sysv_semaphores.h"
+#include "modelgen/rewrite/unsignalled_waits.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
 #include "modelgen/run_notes.h"
 #include "modelgen/sync/group_commit_cost.h"
@@ -107,6 +108,10 @@ static void run_sysv_semaphores(struct build *build) {
                   "waiting for zero, are taken for times that pass: what they wait for is not "
                   "modelled",
                   left);
+}
+
+static void run_unsignalled_waits(struct build *build) {
+    unsignalled_waits_as_sleeps(&build->log);
 }
 
 static void run_sleeping_polls(struct build *build) {

@@ -13,9 +13,11 @@
 #include "modelgen/evidence.h"
 
 /* Of the sleeps in one place, but the first of each thread: from the end of the one before to their
- * ends, and from there to their beginnings. */
+ * ends; from when the one before was due to their beginnings; and from there to their ends. Each is
+ * due when it would have ended if all periods of the thread were alike: after one that ends late,
+ * the next sleep is shorter, if it is until a point in time. */
 struct periods {
-    double *whole_ns, *busy_ns, *asleep_ns;
+    double *whole_ns, *since_ns, *asleep_ns;
     size_t n;
 };
 
@@ -23,35 +25,47 @@ static bool is_sleep_at(const struct trace_record *record, size_t context) {
     return trace_op(record) == OP_SLEEP && record->context == context;
 }
 
+/* Adds those of a thread. */
+static void add_periods(struct periods *periods, const struct trace_thread *thread,
+                        size_t context) {
+    size_t before = periods->n;
+    uint64_t origin_ns = 0, last_ns = 0;
+    bool any = false;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (!is_sleep_at(at.event, context))
+            continue;
+        uint64_t end_ns = trace_end_ns(at.event);
+        if (any) {
+            periods->whole_ns[periods->n] = (double)(end_ns - last_ns);
+            periods->since_ns[periods->n] = (double)(at.event->start_ns - origin_ns);
+            periods->asleep_ns[periods->n++] = (double)at.event->duration_ns;
+        } else {
+            origin_ns = end_ns;
+        }
+        any = true;
+        last_ns = end_ns;
+    }
+    double mean_ns = (double)(last_ns - origin_ns) / (double)(periods->n - before); /* NaN: none */
+    for (size_t i = before; i < periods->n; i++)
+        periods->since_ns[i] -= (double)(i - before) * mean_ns;
+}
+
 /* `most`: how many there are at most. */
 static struct periods periods_at(const struct trace *trace, size_t context, size_t most) {
     struct periods periods = {memory_alloc(most, sizeof *periods.whole_ns),
-                              memory_alloc(most, sizeof *periods.busy_ns),
+                              memory_alloc(most, sizeof *periods.since_ns),
                               memory_alloc(most, sizeof *periods.asleep_ns), 0};
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        const struct trace_record *last = NULL;
-        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
-             event_cursor_next(&at);) {
-            if (!is_sleep_at(at.event, context))
-                continue;
-            if (last) {
-                uint64_t from_ns = trace_end_ns(last);
-                periods.whole_ns[periods.n] = (double)(trace_end_ns(at.event) - from_ns);
-                periods.busy_ns[periods.n] = (double)(at.event->start_ns - from_ns);
-                periods.asleep_ns[periods.n++] = (double)at.event->duration_ns;
-            }
-            last = at.event;
-        }
-    }
+    for (size_t t = 0; t < trace->n_threads; t++)
+        add_periods(&periods, &trace->threads[t], context);
     return periods;
 }
 
-/* Does the thread sleep the less the more it had to do, and is that no chance? By Spearman's rank
+/* Does the thread sleep the less the later it begins, and is that no chance? By Spearman's rank
  * correlation, which a few late ones do not move. */
 static bool makes_up(const struct periods *periods) {
     size_t n = periods->n;
     double *ranks = memory_alloc(2 * n, sizeof *ranks), freedom = (double)n - 2;
-    double r = gsl_stats_spearman(periods->busy_ns, 1, periods->asleep_ns, 1, n, ranks);
+    double r = gsl_stats_spearman(periods->since_ns, 1, periods->asleep_ns, 1, n, ranks);
     free(ranks);
     return r < -evidence.majority && /* NaN: all alike */
            gsl_cdf_tdist_P(r * sqrt(freedom / fmax(1 - r * r, DBL_EPSILON)), freedom) <
@@ -75,7 +89,7 @@ static double period_at(const struct trace *trace, size_t context, size_t n_slee
                            ? regular_period(periods.whole_ns, periods.n)
                            : 0;
     free(periods.whole_ns);
-    free(periods.busy_ns);
+    free(periods.since_ns);
     free(periods.asleep_ns);
     return period_ns;
 }

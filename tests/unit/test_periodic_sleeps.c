@@ -19,19 +19,29 @@ static uint64_t work_ns(int frame) {
 }
 
 /* A thread that works and sleeps by turns; `sleep_ns` tells how long. */
-static struct trace *frames(int n, uint64_t (*sleep_ns)(int frame, uint64_t now_ns)) {
+static struct trace *busy_frames(int n, uint64_t (*busy_ns)(int frame),
+                                 uint64_t (*sleep_ns)(int frame, uint64_t now_ns)) {
     struct trace *trace = builder_new(8);
     int thread = builder_thread(trace, "main", -1);
     uint32_t place = builder_context(trace, "clock_nanosleep", 10, "main", 20);
     uint64_t now_ns = 0;
     for (int i = 0; i < n; i++) {
-        now_ns += work_ns(i);
+        now_ns += busy_ns(i);
         uint64_t asleep_ns = sleep_ns(i, now_ns);
         builder_record(trace, thread, "clock_nanosleep", now_ns, asleep_ns, 0, place, 0);
         now_ns += asleep_ns;
     }
     builder_finish(trace, now_ns + 10);
     return trace;
+}
+
+static struct trace *frames(int n, uint64_t (*sleep_ns)(int frame, uint64_t now_ns)) {
+    return busy_frames(n, work_ns, sleep_ns);
+}
+
+static uint64_t nothing_to_do(int frame) {
+    (void)frame;
+    return 1;
 }
 
 /* A little late, as timers are. */
@@ -42,6 +52,11 @@ static uint64_t until_due(int frame, uint64_t now_ns) {
 static uint64_t as_long_each(int frame, uint64_t now_ns) {
     (void)now_ns;
     return PERIOD_NS - 340 + (uint64_t)(frame % 3);
+}
+
+/* Each is late by something else, and nothing is done in between: the next one is shorter. */
+static uint64_t until_due_but_late(int frame, uint64_t now_ns) {
+    return (uint64_t)(frame + 1) * PERIOD_NS + (uint64_t)(frame * 7 % 10) * 9 - now_ns;
 }
 
 /* Each sleeps the less the longer it has worked, but not for the rest of any period. */
@@ -65,6 +80,15 @@ static void who_sleeps_until_a_frame_is_due_waits_for_a_timer(void **state) {
     trace_free(trace);
 }
 
+static void who_sleeps_the_less_after_a_late_end_waits_for_a_timer(void **state) {
+    (void)state;
+    struct trace *trace = busy_frames(FRAMES, nothing_to_do, until_due_but_late);
+    struct event_log log = event_log_of(trace);
+    assert_int_equal(periodic_sleeps_as_timers(&log), FRAMES);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 static void assert_stays(struct trace *trace) {
     struct event_log log = event_log_of(trace);
     assert_int_equal(periodic_sleeps_as_timers(&log), 0);
@@ -76,6 +100,16 @@ static void assert_stays(struct trace *trace) {
 static void pauses_that_are_alike_are_no_timer(void **state) {
     (void)state;
     assert_stays(frames(FRAMES, as_long_each));
+}
+
+static uint64_t pause_late(int frame, uint64_t now_ns) {
+    (void)now_ns;
+    return PERIOD_NS + (uint64_t)(frame * 7 % 10) * 9;
+}
+
+static void pauses_that_end_late_are_no_timer(void **state) {
+    (void)state;
+    assert_stays(busy_frames(FRAMES, nothing_to_do, pause_late));
 }
 
 static void periods_that_differ_are_none(void **state) {
@@ -91,7 +125,9 @@ static void a_few_frames_are_chance(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_sleeps_until_a_frame_is_due_waits_for_a_timer),
+        cmocka_unit_test(who_sleeps_the_less_after_a_late_end_waits_for_a_timer),
         cmocka_unit_test(pauses_that_are_alike_are_no_timer),
+        cmocka_unit_test(pauses_that_end_late_are_no_timer),
         cmocka_unit_test(periods_that_differ_are_none),
         cmocka_unit_test(a_few_frames_are_chance),
     };
