@@ -167,6 +167,22 @@ class Retry {
         return used && reads_any(*swap.value, seen) ? seen : std::set<std::string>();
     }
 
+    /* Is something done in the loop when it has succeeded, with what was seen, perhaps? Where the
+     * loop's own condition swaps, its body is for failures. */
+    bool goes_on_inside() const {
+        if (!loop->stmt->exprs.empty() && contains(loop->stmt->exprs[0], swap.whole))
+            return false;
+        auto follows = [&](const Moment &at) {
+            return std::any_of(at.guards.begin(), at.guards.end(),
+                               [&](const Expr *guard) { return contains(*guard, swap.whole); }) &&
+                   loop_contains(*loop, at);
+        };
+        return std::any_of(flow.assignments.begin(), flow.assignments.end(),
+                           [&](const Assignment &a) { return follows(a.at); }) ||
+               std::any_of(flow.calls.begin(), flow.calls.end(),
+                           [&](const CallSite &site) { return follows(site.at); });
+    }
+
   private:
     const Flow &flow;
     const Assignment &swap;
@@ -198,8 +214,9 @@ std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
             take.why = "atomic operation on " + expr_display(*a.target);
             if (const Retry retry(flow, a); retry.is_one()) {
                 take.outs = retry.taken();
-                take.retry = a.at.loop;
-                if (take.outs.empty())
+                if (!take.outs.empty())
+                    take.retry = a.at.loop;
+                else if (!retry.goes_on_inside())
                     continue;
             }
             takes.push_back(take);
