@@ -181,6 +181,9 @@ struct object {
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
     double initial_items;   /* queue only: items already there at the start of the run */
+    int item_kind; /* queue only: of what comes from outside; 0: no particular. Else threads put back
+                    * what they did of it for others, and the queue is closed when all that came is
+                    * done */
     double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
                              * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns; /* disk only: of one request on one server */

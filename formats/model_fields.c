@@ -149,6 +149,7 @@ static const struct field object_fields[] = {
     NUMBER(object, led_cpu_ns, 0),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
+    {AT(object, item_kind), .type = FIELD_INT},
     NUMBER(object, items_in_all, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),

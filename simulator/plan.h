@@ -122,6 +122,7 @@ struct plan_object {
     double refilled_after; /* attempts in vain; INFINITY: never */
     bool spins;
     long initial_items;
+    int item_kind; /* of what comes from outside; 0: no particular, and nothing is put back */
     double items_in_all; /* INFINITY: no end */
     double arrivals;     /* INFINITY = no end */
     double servers;      /* disk; INFINITY: no limit */

@@ -214,6 +214,7 @@ struct shared {
     struct item *items; /* queue: ring */
     size_t first, n_items, capacity;        /* n_items: of links, too */
     double arrivals_left, arrivals_awaited; /* queue: from outside: not asked for, not come yet */
+    double tasks_open; /* queue: came from outside by itself, and its task has not ended */
     struct message_ring waiting;            /* link: the first of these is being sent ... */
     double sent_ns;                         /* ... until then */
     struct message_ring under_way;          /* link: sent; by when they arrive */

@@ -192,7 +192,8 @@ static void begin_request(struct finder *finder, struct connection *connection,
     struct request request = {.source = (int)(connection - finder->connections.items),
                               .take = use->event,
                               .wait = REQUEST_NO_EVENT,
-                              .end = REQUEST_NO_EVENT};
+                              .end = REQUEST_NO_EVENT,
+                              .behind = REQUEST_NO_EVENT};
     if (connection->request < 0)
         begin_first(finder, connection, &request);
     else
@@ -438,7 +439,11 @@ static int compare_requests(const void *a, const void *b) {
  * several that a thread is told of at once, the first has woken it. */
 static void find_times(struct finder *finder) {
     struct requests *found = finder->found;
-    struct map woken = MAP_EMPTY; /* waits that have a request */
+    struct map woken = MAP_EMPTY; /* waits that have a request, or that a helper ended */
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        struct request_event wait = found->helped.returns.items[i].wait;
+        map_put(&woken, event_key(wait.thread, wait.number), 1);
+    }
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         uint64_t woken_ns = woken_in(finder, request->wait);
@@ -482,6 +487,12 @@ static struct waits find_waits(const struct finder *finder) {
         if (!request_event_is_none(request->wait))
             *VECTOR_ADD(&waits) = (struct wait){
                 request->source, record_of(finder, request->wait)->start_ns, request->to_ns};
+    }
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        const struct request_return *back = &found->helped.returns.items[i];
+        if (!request_event_is_none(back->wait)) /* nothing came until a helper ended it */
+            *VECTOR_ADD(&waits) = (struct wait){
+                found->all.items[0].source, record_of(finder, back->wait)->start_ns, back->woken_ns};
     }
     VECTOR_SORT(&waits, compare_waits);
     return waits;
@@ -575,6 +586,10 @@ static struct map find_used(const struct requests *found) {
         if (!request_event_is_none(request->wait))
             map_put(&used, event_key(request->wait.thread, request->wait.number), 1);
     }
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        struct request_event wait = found->helped.returns.items[i].wait;
+        map_put(&used, event_key(wait.thread, wait.number), 1);
+    }
     return used;
 }
 
@@ -641,7 +656,7 @@ static char *refusal(const struct finder *finder) {
 
 static void refuse_unfinished(struct finder *finder) {
     struct requests *found = finder->found;
-    if (found->all.count == 0)
+    if (found->all.count == 0 || found->helped.returns.count > 0)
         return;
     char *refused = unfinished_requests_refusal(finder->trace, found->all.items, found->all.count);
     if (!refused)
@@ -682,11 +697,13 @@ struct requests requests_find(const struct trace *trace) {
         take_by_read(&finder);
     take_datagrams(&finder);
     drop_unanswered(&found);
+    found.helped = helped_requests_find(trace, found.all.items, found.all.count);
     refuse_unfinished(&finder);
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);
-        request_order_find(found.all.items, found.all.count);
+        if (found.helped.returns.count == 0)
+            request_order_find(found.all.items, found.all.count);
         measure(&found);
         find_idle(&finder);
     }
@@ -704,5 +721,6 @@ void requests_free(struct requests *requests) {
     free(requests->sources.items);
     free(requests->idle.items);
     free(requests->refused);
+    helped_requests_free(&requests->helped);
     *requests = (struct requests){0};
 }

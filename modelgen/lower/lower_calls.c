@@ -81,6 +81,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     if (op == OP_GET && api_catalog[record->api].timeout_argument >= 0)
         step->use.timeout_ns = record->value * 1e3;
     step->outcome = failed ? OUTCOME_NO : OUTCOME_YES;
+    if (!failed)
+        step->use.amount.item_kind = objects_item_kind(writer, sync_object, record);
     if (takes)
         writer_mark_task(writer, index, end, step);
 }
