@@ -180,10 +180,10 @@ struct object {
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
-    double initial_items;   /* queue only: items already there at the start of the run */
-    int item_kind; /* queue only: of what comes from outside; 0: no particular. Else threads put back
-                    * what they did of it for others, and the queue is closed when all that came is
-                    * done */
+    double initial_items; /* queue only: items already there at the start of the run */
+    int item_kind; /* queue only: of what comes from outside; 0: no particular. Else threads put
+                    * back what they did of it for others, and the queue is closed when all that
+                    * came is done */
     double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
                              * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns; /* disk only: of one request on one server */
@@ -418,6 +418,10 @@ struct node {
     size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;
                      * -1: it read nothing of it */
     double *reads;  /* owned */
+    size_t n_goes_on; /* none, or one for each of the `calls`: how many of them before this one its
+                       * thread made the one whose row it goes on with, reading on where that ended;
+                       * 0: it begins a row, or is in none. A thread goes on with its row */
+    double *goes_on;  /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

@@ -294,6 +294,7 @@ static const struct field node_fields[] = {
     FLAG(node, ahead),
     NUMBERS(node, calls),
     NUMBERS(node, reads),
+    NUMBERS(node, goes_on),
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);

@@ -33,7 +33,8 @@ static bool is_one_loop(const struct finder *finder) {
 
 /* ---- when the loop goes on with a request ---- */
 
-/* Who ended the sleep in the call: 1 + the thread; 0: nobody of the program, or it did not sleep. */
+/* Who ended the sleep in the call: 1 + the thread; 0: nobody of the program, or it did not sleep.
+ */
 static uint32_t waker_in(const struct trace_thread *thread, const struct trace_record *record,
                          uint64_t *woken_ns) {
     *woken_ns = thread_states_woken(thread, record->start_ns, trace_end_ns(record));
@@ -46,8 +47,7 @@ static void find_wait(struct finder *finder, struct request_return *added, size_
     const struct trace_thread *thread = &finder->trace->threads[finder->loop];
     size_t n = finder->found->returns.count;
     added->wait = REQUEST_NO_EVENT;
-    if (poll == SIZE_MAX ||
-        (n > 0 && finder->found->returns.items[n - 1].wait.number == poll) ||
+    if (poll == SIZE_MAX || (n > 0 && finder->found->returns.items[n - 1].wait.number == poll) ||
         waker_in(thread, &thread->records[poll], &added->woken_ns) == 0)
         return;
     added->wait = (struct request_event){finder->loop, poll};

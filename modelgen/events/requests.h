@@ -52,7 +52,7 @@ struct requests {
     } idle;
     struct helped_requests helped; /* empty: no helpers work on requests of a loop */
     uint64_t from_ns, to_ns;       /* the first comes, the last has been answered */
-    char *refused;           /* why there are none though connections were accepted; NULL */
+    char *refused;                 /* why there are none though connections were accepted; NULL */
 };
 
 /* The run's requests, from its calls as recorded. requests_free() ends them. O(n log n). */

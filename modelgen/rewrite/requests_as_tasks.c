@@ -214,8 +214,7 @@ static uint32_t context_of_loop(const struct rewriter *rewriter) {
 }
 
 static uint32_t context_of_take(const struct rewriter *rewriter, const struct request *request) {
-    return has_helpers(rewriter) ? rewriter->loop_context
-                                 : shown(rewriter, request->take)->context;
+    return has_helpers(rewriter) ? rewriter->loop_context : shown(rewriter, request->take)->context;
 }
 
 static bool waits_for_others(const struct trace_record *record) {
@@ -224,7 +223,9 @@ static bool waits_for_others(const struct trace_record *record) {
 
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
     uint32_t context = context_of_take(rewriter, request);
-    bool waited = !request_event_is_none(request->wait);
+    bool waited = !request_event_is_none(request->wait) && !request->told_before;
+    if (request->told_before && !request_event_is_none(request->wait))
+        show_idle(rewriter, request->wait);
     struct request_event event = waited ? request->wait : request->take;
     if (!request_event_is_none(request->behind)) { /* there it is inserted */
         if (waits_for_others(shown(rewriter, event)))
@@ -276,7 +277,8 @@ static void show_last(const struct rewriter *rewriter, const struct request_idle
 static void show_return(const struct rewriter *rewriter, const struct request_return *back) {
     if (request_event_is_none(back->wait))
         return; /* there it is inserted */
-    struct trace_record *take = event_log_change(rewriter->log, back->wait.thread, back->wait.number);
+    struct trace_record *take =
+        event_log_change(rewriter->log, back->wait.thread, back->wait.number);
     take->api = ROLE_get;
     take->object = rewriter->queues.items[0].object;
     take->context = rewriter->loop_context;
@@ -303,7 +305,7 @@ static void show_helped(const struct rewriter *rewriter) {
  * thread had that already, or of one that comes back from a helper. */
 struct boundary {
     struct request_event after;
-    const struct request *next;         /* NULL: none */
+    const struct request *next;        /* NULL: none */
     const struct request_return *back; /* the same; both: it is the end */
 };
 

@@ -42,12 +42,12 @@ struct outside_queues {
 
 /* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
  * last wait of each thread that takes some as one in vain, since nothing more came. Calls that wait
- * for anything else from outside are idle time (ROLE_idle). What helper threads have done for a loop
- * they put into its queue (ROLE_put), from which it takes that as well. Timed calls before the first request
- * and after the last one are dropped, and those that go on from there are cut: starting and
- * stopping are no part of the work. Must come before all filters that insert or drop events. Tells
- * the model's reader what the arrivals were taken for, or why there are none. outside_queues_free()
- * ends the queues. */
+ * for anything else from outside are idle time (ROLE_idle). What helper threads have done for a
+ * loop they put into its queue (ROLE_put), from which it takes that as well. Timed calls before the
+ * first request and after the last one are dropped, and those that go on from there are cut:
+ * starting and stopping are no part of the work. Must come before all filters that insert or drop
+ * events. Tells the model's reader what the arrivals were taken for, or why there are none.
+ * outside_queues_free() ends the queues. */
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
 void outside_queues_free(struct outside_queues *queues);
 
