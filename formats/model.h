@@ -410,9 +410,10 @@ struct node {
     /* IO with a disk, in place of `operations` where it is known: what each recorded call asked the
      * disk for, in the calls' order. Of each call the number of requests, then of each request the
      * first sector, the number of sectors, and whether it was there with the one before it (1), or
-     * came when that was done (0); more by REQUEST_AHEAD where the call is made ahead. What a cache
-     * still misses depends on what was read before: the n-th call of a run is the n-th of these, by
-     * whichever thread; what comes after the last one is like those of the second half. */
+     * came when that was done (0); more by REQUEST_AHEAD where it is made ahead, as all behind it
+     * in its call are. What a cache still misses depends on what was read before: the n-th call of
+     * a run is the n-th of these, by whichever thread; what comes after the last one is like those
+     * of the second half. */
     size_t n_calls;
     double *calls;  /* owned */
     size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;

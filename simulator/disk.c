@@ -189,12 +189,36 @@ static enum progress read_ahead(struct engine *engine, struct thread *thread, st
     return PROGRESS_WAITS;
 }
 
+/* How many of the last requests of the thread's call are for later than the call: a reader of the
+ * thread's makes them, if none is at work. */
+static int count_ahead(const struct engine *engine, const struct thread *thread) {
+    if (!engine->plan->nodes[thread->node].ahead || thread->request == PLAN_NONE)
+        return 0;
+    const struct thread *readers = &engine->readers[2 * (size_t)thread->id];
+    if (readers[0].wanted >= 1 || readers[1].wanted >= 1)
+        return 0;
+    int n = (int)thread->wanted, ahead = 0;
+    while (ahead < n && engine->plan->requests[thread->request + n - 1 - ahead].ahead)
+        ahead++;
+    return ahead;
+}
+
 static bool ask(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (thread->wanted < 1)
         return false;
+    int ahead = count_ahead(engine, thread);
+    int request = thread->request + (int)thread->wanted - ahead; /* the first of these */
+    thread->wanted -= ahead;
     thread->phase = PHASE_GRANTED;
     thread->granted = OUTCOME_YES;
     submit(engine, disk, thread);
+    if (ahead > 0) {
+        struct thread *reader = &engine->readers[2 * (size_t)thread->id];
+        reader->node = thread->node;
+        reader->wanted = ahead;
+        reader->request = request;
+        submit(engine, disk, reader);
+    }
     return true;
 }
 

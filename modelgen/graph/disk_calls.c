@@ -9,7 +9,7 @@
 
 struct recorded_call {
     int node;
-    uint64_t start_ns;
+    uint64_t start_ns, end_ns;
     size_t thread;
     struct disk_requests requests;
     bool ahead;
@@ -48,6 +48,7 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
             *VECTOR_ADD(&calls) = (struct recorded_call){
                 builder->node_of[t][s],
                 step->start_ns,
+                step->end_ns,
                 t,
                 disk_service_queued(in->disks, t, step->start_ns, step->end_ns),
                 step->time.ahead,
@@ -64,17 +65,27 @@ static bool only_reads(const struct disk_service *disks, const struct recorded_c
     return true;
 }
 
+/* The first of the call's last requests that it did not wait for: the kernel read ahead. */
+static size_t first_ahead(const struct disk_service *disks, const struct recorded_call *call) {
+    size_t first = call->requests.n;
+    while (call->ahead && first > 0 &&
+           disks->trace->blocks[call->requests.items[first - 1]].completed_ns > call->end_ns)
+        first--;
+    return first;
+}
+
 /* A request is there with the one before it if it was queued before that was done. */
 static void write_requests(const struct disk_service *disks, const struct recorded_call *call,
                            struct values *values) {
     *VECTOR_ADD(values) = (double)call->requests.n;
     uint64_t done_ns = 0;
+    size_t ahead = first_ahead(disks, call);
     for (size_t i = 0; i < call->requests.n; i++) {
         const struct trace_block *block = &disks->trace->blocks[call->requests.items[i]];
         *VECTOR_ADD(values) = (double)block->sector;
         *VECTOR_ADD(values) = block->bytes / DISK_SECTOR_BYTES;
         *VECTOR_ADD(values) =
-            (i > 0 && block->queued_ns < done_ns) + (call->ahead ? REQUEST_AHEAD : 0);
+            (i > 0 && block->queued_ns < done_ns) + (i >= ahead ? REQUEST_AHEAD : 0);
         done_ns = block->completed_ns;
     }
 }

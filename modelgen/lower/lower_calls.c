@@ -212,7 +212,10 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     }
     step->time.disk = objects_disk(writer, operations ? device : (uint32_t)known);
     step->time.operations = (double)operations;
-    step->time.ahead = trace_is_page_fault(record) && record->object;
+    step->time.ahead =
+        trace_is_page_fault(record)
+            ? record->object > 0
+            : disk_service_outlives(writer->in->disks, writer->thread, record->start_ns, end);
 }
 
 void lower_calls_timed(struct writer *writer, size_t index, const struct trace_record *record) {
