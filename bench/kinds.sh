@@ -20,6 +20,7 @@
 # Everything is kept in bench/scratch/kinds/CASE, or in a folder named as the list: the recording, its model, and each real run as a line of
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
+# $ALSO (default none): further numbers of threads to record with, "1,2": kept in CASE/data.also-..., with the same real runs.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
 # XX
 set -euo pipefail
@@ -30,6 +31,8 @@ cases=${KINDS:-$root/tests/programs}
 kept=$work/kinds
 [ -d "$cases" ] || kept=$work/$(basename "$cases" .list)
 runs=${RUNS:-3}
+also=${ALSO:-}
+data=data${also:+.also-$also} # the recording, in the case's folder
 steps=${STEPS-record measure table}
 longest=120 # s that a run or a recording may take
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
@@ -149,22 +152,32 @@ still_time() { [ "${LIMIT:-0}" = 0 ] || [ "$SECONDS" -lt "$LIMIT" ] || fail "tim
 
 record_case() {
     local name=$1 folder=$kept/$1 n=$threads
-    [ -e "$folder/data/trace.persik" ] && [ "$folder/data/trace.persik" -nt "$(program_of "$name")" ] && return
+    [ -e "$folder/$data/trace.persik" ] && [ "$folder/$data/trace.persik" -nt "$(program_of "$name")" ] && return
     still_time
     with_threads "$n"
-    say "$name: recorded with $n threads"
+    [ -z "$also" ] || record_also
+    say "$name: recorded with $n threads${also:+, and with $also}"
     (cd "$folder" && rm -rf out* && run_here "$persik" profile --no-evictions --prepare 'rm -rf out*' --ignore-failure \
-        "${options[@]}" -o data.new -- "${concrete[@]}" && rm -rf data && mv data.new data) || say "$name: no recording: see run.stderr"
+        "${options[@]}" -o data.new -- "${concrete[@]}" && rm -rf "$data" && mv data.new "$data") ||
+        say "$name: no recording: see run.stderr"
     grep '^persik' "$folder/run.stderr" >"$folder/data.log" || true
+}
+
+# With the number of threads marked, also in the environment.
+record_also() {
+    local marked="{threads=$n}"
+    concrete=("${command[@]//'{threads}'/$marked}")
+    [ ${#settings[@]} = 0 ] || concrete=(env "${settings[@]//'{threads}'/$marked}" "${concrete[@]}")
+    options+=(--also-record "threads=$also")
 }
 
 # A model that stands still in its own run is one, too: it is refused.
 model_case() {
-    local data=$kept/$1/data
-    [ -s "$data/trace.persik" ] || return 0
-    [ "$steps" != table ] && [ "$data/model.json" -nt "$data/trace.persik" ] && return
-    "$persik" build-model -i "$data" >"$kept/$1/model.log" 2>&1 || [ -s "$data/model.json" ] ||
-        say "$1: no model: see ${data#"$root"/}.log and model.log"
+    local recording=$kept/$1/$data
+    [ -s "$recording/trace.persik" ] || return 0
+    [ "$steps" != table ] && [ "$recording/model.json" -nt "$recording/trace.persik" ] && return
+    "$persik" build-model -i "$recording" >"$kept/$1/model.log" 2>&1 || [ -s "$recording/model.json" ] ||
+        say "$1: no model: see ${recording#"$root"/}.log and model.log"
 }
 
 # One real run: its line goes to runs.csv.
@@ -213,11 +226,11 @@ predictions() {
 # The row of a case.
 row() {
     local name=$1 folder=$kept/$1
-    [ -s "$folder/data/model.json" ] && [ -s "$folder/runs.csv" ] || {
+    [ -s "$folder/$data/model.json" ] && [ -s "$folder/runs.csv" ] || {
         echo "| $name | no model, or not run |"
         return
     }
-    predictions "$folder/data" >"$folder/predicted.csv" || true
+    predictions "$folder/$data" >"$folder/predicted.csv" || true
     medians "$folder/runs.csv" >"$folder/measured.csv"
     awk -F , -v name="$name" -v threads="$threads" -v wrong="$wrong" '
         NR == FNR { real[$1 "," $2] = $3; next }

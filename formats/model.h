@@ -428,16 +428,17 @@ struct node {
 };
 
 struct pool {
-    char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
-    char *origin;          /* where they are created, for the reader */
-    struct linear threads; /* base = profiled number when nothing else is said */
-    int profiled_threads;  /* T0 */
-    bool scales;           /* --threads N changes it */
-    bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
-    bool with_creator;     /* its first thread is the one that creates them, at work */
-    bool per_task;         /* its creator makes one for each task, which becomes that thread's: as
-                            * many as are needed, whatever `threads` says. With `scales`, permits
-                            * that follow `threads` are the limit of those that live */
+    char *name;             /* the threads' function, made unique: "worker", "POOL_thread#2" */
+    char *origin;           /* where they are created, for the reader */
+    struct linear threads;  /* base = profiled number when nothing else is said */
+    int profiled_threads;   /* T0 */
+    double profiled_cpu_ns; /* of all its threads in the recorded run; 0: not known */
+    bool scales;            /* --threads N changes it */
+    bool at_start;          /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    bool with_creator;      /* its first thread is the one that creates them, at work */
+    bool per_task;          /* its creator makes one for each task, which becomes that thread's: as
+                             * many as are needed, whatever `threads` says. With `scales`, permits
+                             * that follow `threads` are the limit of those that live */
     bool kept;  /* created again, its threads are the same ones: those of an OpenMP team */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:

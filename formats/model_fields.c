@@ -222,6 +222,7 @@ static const struct field pool_fields[] = {
     TEXT(pool, origin),
     NEEDED(pool, threads, FIELD_LINEAR),
     NEEDED(pool, profiled_threads, FIELD_INT),
+    NUMBER(pool, profiled_cpu_ns, 0),
     FLAG(pool, scales),
     NUMBER(pool, asked_factor, 0),
     NUMBER(pool, asked_offset, 0),

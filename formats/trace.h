@@ -252,6 +252,8 @@ struct trace_meta {
     struct trace_plain_run *untraced; /* the plain runs */
     size_t n_one_core;                /* 0: not made */
     struct trace_plain_run *one_core; /* plain runs with one core only */
+    uint64_t left_cpu_ns;  /* CPU time of such a run that took much longer than it should, and got
+                            * all cores back; 0: none did */
     char *asks_cores;      /* function by which the program asks for its cores; NULL: by none */
     double probe_ns;       /* cost of one untimed record, measured at start */
     double timed_probe_ns; /* cost of one timed (two clock reads) record */

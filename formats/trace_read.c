@@ -196,6 +196,8 @@ static int read_fields(struct reader *reader, json_t *json) {
     meta->libc = libc ? read_text(libc) : memory_strdup("");
     meta->loss = read_text(json_object_get(json, "loss"));
     meta->asks_cores = read_text(json_object_get(json, "asks_cores"));
+    json_int_t left = json_integer_value(json_object_get(json, "left_cpu_ns"));
+    meta->left_cpu_ns = left > 0 ? (uint64_t)left : 0;
     meta->has_pages = json_is_true(json_object_get(json, "has_pages"));
     meta->no_pages = read_text(json_object_get(json, "no_pages"));
     meta->date = read_text(date);

@@ -110,6 +110,8 @@ static json_t *write_meta(const struct trace_meta *meta) {
     write_plain_runs(json,
                      (const char *[]){"untraced_runs_ns", "untraced_cpu_ns", "untraced_pieces_ns"},
                      meta->untraced, meta->n_untraced);
+    if (meta->left_cpu_ns > 0)
+        json_object_set_new(json, "left_cpu_ns", json_integer((json_int_t)meta->left_cpu_ns));
     if (meta->n_one_core > 0)
         write_plain_runs(
             json, (const char *[]){"one_core_runs_ns", "one_core_cpu_ns", "one_core_pieces_ns"},

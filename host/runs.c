@@ -27,6 +27,11 @@ void runs_expect(size_t n) {
     runs.expected = n;
 }
 
+void runs_restart(void) {
+    runs.made = 0;
+    runs.longest_s = 0;
+}
+
 static double seconds_left(void) {
     double elapsed_s = 1e-9 * (double)(clock_now_ns(CLOCK_MONOTONIC) - runs.started_ns);
     size_t with_this = runs.expected - runs.made + 1;

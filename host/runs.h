@@ -10,6 +10,9 @@
  * nobody knows. */
 void runs_expect(size_t n);
 
+/* Another recording begins: its runs are counted anew. */
+void runs_restart(void);
+
 /* Around each run. `shown`: its output goes where ours goes; on a terminal nothing is drawn into
  * it. The runs are counted, and the longest one so far tells how long the others will take. */
 void runs_begin(bool shown);

@@ -304,6 +304,7 @@ void modelgen_correct(struct model *model, const struct trace *trace,
     model->slowed_share = recorded_slowed_share(&trace->meta);
     if (has_spinning(model))
         return;
+    one_core_note_spinning(&trace->meta, model);
     struct cold_starts cold_starts = {0};
     if (has_cold_starts(model))
         cold_starts = cold_starts_find(trace, model->machine.block_cpu_ns);
@@ -347,9 +348,12 @@ int modelgen_repartition(struct model *model, int pool, enum partition rule, str
     return partition_rule_change(model, pool, rule, error);
 }
 
-int modelgen_learn_rule(struct model *model, int pool, struct pool_seen recorded,
-                        struct pool_seen other) {
-    return other_run_tells(model, pool, recorded, other);
+void modelgen_learn_rule(struct model *model, int p, struct pool_seen other, double simulated_ns) {
+    const struct pool *pool = &model->pools[p];
+    const struct pool_seen recorded = {pool->profiled_threads, pool->profiled_cpu_ns};
+    if (pool->given_ns == 0 &&
+        (pool->partition == PARTITION_UNKNOWN || other_run_refutes(pool, other, simulated_ns)))
+        other_run_tells(model, p, recorded, other);
 }
 
 int modelgen_check_passes(const struct pass_choice *choice, struct error *error) {

@@ -132,10 +132,11 @@ void modelgen_add_check(struct model *model, const char *what, double measured, 
  * was built with. -1 and `error` where that makes no sense; the model is then as before. */
 int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error);
 
-/* Gives the pool, whose rule is not known, the one that its own run and another one, with another
- * number of threads, tell together; if none, its rule says so. 0, or 1: it has a rule now. */
-int modelgen_learn_rule(struct model *model, int pool, struct pool_seen recorded,
-                        struct pool_seen other);
+/* Gives the pool, whose rule is not known or a guess, the one that its own run and another one,
+ * with another number of threads, tell together; if none, its rule says so. A guess stays where the
+ * pool, with as many threads in the model, computes for `simulated_ns`, as in the other run. */
+void modelgen_learn_rule(struct model *model, int pool, struct pool_seen other,
+                         double simulated_ns);
 
 /* The trace as a graph of what each thread did and what ended each of its waits, for
  * critical-path/. `facts` may be NULL: objects are then called by where they are used. Needs no

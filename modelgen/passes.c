@@ -287,7 +287,7 @@ static void run_thread_pools(struct build *build) {
         notes_add(build->model,
                   "no source shows how threads are created: what follows the thread count is "
                   "guessed from the trace");
-    model_builder_pools(build->trace, &build->pools, build->model);
+    model_builder_pools(build->trace, &build->pools, build->cpu_ns, build->model);
     build_log_pools("thread_pools", build);
 }
 

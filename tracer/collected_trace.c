@@ -27,6 +27,7 @@ static void set_untraced(struct trace_meta *meta, struct collection *collection)
     meta->n_one_core = collection->one_core.count;
     meta->one_core = collection->one_core.items;
     collection->one_core.items = NULL;
+    meta->left_cpu_ns = collection->left_cpu_ns;
 }
 
 static void describe_run(struct trace_meta *meta, struct collection *collection) {

@@ -52,6 +52,7 @@ struct collection {
     struct evictions evictions;
     bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
     struct run_list plain, one_core;
+    uint64_t left_cpu_ns;          /* of a run that took too long with one core; 0: none did */
     struct pace_reading pace;      /* of the traced run */
     double fastest_ns[PACE_KINDS]; /* pieces of all runs */
     bool stopped;                  /* no more plain runs */

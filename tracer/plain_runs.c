@@ -74,7 +74,9 @@ static int run_plainly(struct collection *collection, uint64_t one_core_ns, stru
         return 0;
     else if (one_core_ns == 0)
         keep_plain_run(&collection->plain, &launch, &reading);
-    else if (!launch.released)
+    else if (launch.released)
+        collection->left_cpu_ns = launch.cpu_ns;
+    else
         keep_plain_run(&collection->one_core, &launch, &reading);
     return 1;
 }

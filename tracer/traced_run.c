@@ -95,7 +95,8 @@ static int run_in(struct collection *collection, char *const *environment, struc
     *launch = (struct launch){.path = collection->program.path,
                               .args = collection->options->args,
                               .environment = environment,
-                              .quiet = collection->evicts || collection->again};
+                              .quiet = collection->options->quiet || collection->evicts ||
+                                       collection->again};
     if (launch_prepare(launch, error) != 0)
         return -1;
     segment_set_target(collection->segment, launch->pid);

@@ -31,6 +31,7 @@ struct tracer_options {
     bool steady; /* waits before each run until nothing slows the cores, and makes those that were
                   * slowed all the same again, a few times; the program's output is that of the
                   * first */
+    bool quiet;  /* nobody wants the program's output, as in host/rerun.h */
     bool ignore_failure; /* go on after a first run that failed, or one that ended otherwise */
     const struct run_end *first;           /* the program's run before all of these; NULL none */
     const struct pace_reading *first_pace; /* of the cores in that run, which had no probes either

@@ -201,7 +201,7 @@ static void print_base(const struct answer *answer) {
 
 /* What any two runs of one configuration differ by: nobody would notice such a gain. */
 static double unnoticed(const struct answer *answer) {
-    return prediction_uncertainty(answer->model, &answer->prediction).machine;
+    return prediction_uncertainty(&answer->prediction).machine;
 }
 
 static void print_answer(const struct answer *answer) {

@@ -12,6 +12,7 @@
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
 #include "cli/judgement.h"
+#include "cli/prediction/another_recording.h"
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/other_run.h"
 #include "cli/prediction/prediction.h"
@@ -60,7 +61,8 @@ struct build_options {
     struct {
         const char **items;
         size_t count, capacity;
-    } without; /* what options->modelgen.passes leaves out */
+    } without;  /* what options->modelgen.passes leaves out */
+    bool aside; /* of a recording with another number of threads: nothing is shown of it */
 };
 
 static const struct argp_option options_list[] = {
@@ -503,6 +505,10 @@ static void print_unknown(const struct model *model) {
     if (!uncertainty_knows_spread(model))
         printf("%sby how much runs differ is not known: intervals suppose 5 %%\n",
                isfinite(model->perturbation) ? "" : "what the probes cost and ");
+    char *advice = another_recording_advice(model);
+    if (advice)
+        printf("%s\n", advice);
+    free(advice);
 }
 
 static void print_summary(const struct model *model) {
@@ -619,12 +625,13 @@ static void draw(const struct model *model, const char *directory) {
     free(svg);
 }
 
-static int save(const struct model *model, const char *directory, struct error *error) {
-    char *path = workspace_path(directory, WORKSPACE_MODEL);
+static int save(const struct model *model, const struct build_options *options,
+                struct error *error) {
+    char *path = workspace_path(options->common.directory, WORKSPACE_MODEL);
     int status = model_save(model, path, error);
     free(path);
-    if (status == 0)
-        draw(model, directory);
+    if (status == 0 && !options->aside)
+        draw(model, options->common.directory);
     return status;
 }
 
@@ -649,6 +656,21 @@ static void tell(const struct build_options *options, const struct model *model)
              options->common.directory, WORKSPACE_MODEL);
 }
 
+/* What the recordings with other numbers of threads tell, whose models are built. One that tells
+ * nothing leaves the model as it is. */
+static void apply_others(struct model *model, const char *directory) {
+    int *threads;
+    size_t n = workspace_others(directory, &threads);
+    for (size_t i = 0; i < n; i++) {
+        char *other = workspace_other(directory, threads[i]);
+        struct error error;
+        if (other_run_apply(model, other, &error) < 0)
+            log_warning("%s", error.text);
+        free(other);
+    }
+    free(threads);
+}
+
 /* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int check_and_save(const struct build_options *options, const struct recording *recording,
                           const struct own_run *own_run, const struct decision_log *decisions,
@@ -662,15 +684,18 @@ static int check_and_save(const struct build_options *options, const struct reco
         status = compare_one_core(model, own_run, error);
     if (status == 0 && options->also)
         status = other_run_apply(model, options->also, error);
+    if (status == 0)
+        apply_others(model, options->common.directory);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
-    if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
+    if (save(model, options, status >= 0 ? error : &second) != 0)
         status = -1;
     if (status >= 0 && options->explain) {
         status = explanation_print(model, decisions, options->explain, error);
     } else if (status >= 0) {
         status = 0;
-        tell(options, model);
+        if (!options->aside)
+            tell(options, model);
     }
     return status == 0 && refused ? EXIT_NO_FIGURES : status;
 }
@@ -719,6 +744,41 @@ static void check_passes(struct build_options *options) {
         usage_error("--explain needs a model, which --stop-after leaves unbuilt");
 }
 
+/* Of the folder's recording. */
+static int build_of(const struct build_options *options, struct error *error) {
+    struct recording recording = {0};
+    int status = load_recording(options->common.directory, &recording, error);
+    if (status == 0 && options->block_log)
+        status = tracer_add_block_log(recording.trace, options->block_log, error);
+    if (status == 0)
+        status = load_disks(options, recording.trace, &recording.disks, error);
+    if (status == 0)
+        status = build(options, &recording, error);
+    free_recording(&recording);
+    return status;
+}
+
+/* The models of the recordings with other numbers of threads, which that of the first one is
+ * compared with. */
+static void build_others(const struct build_options *options) {
+    if (options->modelgen.passes.stop_after || options->modelgen.passes.dump_after)
+        return;
+    int *threads;
+    size_t n = workspace_others(options->common.directory, &threads);
+    for (size_t i = 0; i < n; i++) {
+        struct build_options other = *options;
+        struct error error;
+        char *directory = workspace_other(options->common.directory, threads[i]);
+        other.common.directory = directory;
+        other.aside = true;
+        other.explain = other.also = other.block_log = NULL;
+        if (build_of(&other, &error) < 0)
+            log_warning("%s", error.text);
+        free(directory);
+    }
+    free(threads);
+}
+
 int command_build_model(int argc, char **argv) {
     struct build_options options;
     argp_parse(&build_argp, argc, argv, 0, NULL, &options);
@@ -731,16 +791,9 @@ int command_build_model(int argc, char **argv) {
         return 0;
     check_passes(&options);
     umask(077); /* the drawing says as much about the program as the trace does */
-    struct recording recording = {0};
+    build_others(&options);
     struct error error;
-    int status = load_recording(options.common.directory, &recording, &error);
-    if (status == 0 && options.block_log)
-        status = tracer_add_block_log(recording.trace, options.block_log, &error);
-    if (status == 0)
-        status = load_disks(&options, recording.trace, &recording.disks, &error);
-    if (status == 0)
-        status = build(&options, &recording, &error);
-    free_recording(&recording);
+    int status = build_of(&options, &error);
     free(options.without.items);
     free(options.disks.items);
     return status < 0 ? command_failed(&error) : status;

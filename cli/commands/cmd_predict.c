@@ -15,6 +15,7 @@
 #include "cli/prediction/around_recorded.h"
 #include "cli/prediction/assertions.h"
 #include "cli/prediction/load_table.h"
+#include "cli/prediction/other_models.h"
 #include "cli/prediction/page_cache_resize.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/simulation_options.h"
@@ -132,6 +133,7 @@ struct sweep {
     size_t count;
     struct load_row *loads; /* one per prediction, where the load has no end; else NULL */
     struct changed_parts changed;
+    struct other_models others; /* none where something is asked of the one model */
 };
 
 static void parse_sweep(const struct predict_options *options, struct sweep *sweep) {
@@ -151,8 +153,8 @@ static int run_loads(const struct predict_options *options, const struct model *
         config.arrival_rate_hz = loads->items[i].rate_hz;
         config.clients = loads->items[i].clients;
         progress_show("simulating", (double)sweep->count / (double)total);
-        if (prediction_make(model, threads, cores, &config, &sweep->predictions[sweep->count],
-                            error) < 0)
+        if (other_models_predict(model, &sweep->others, threads, cores, &config,
+                                 &sweep->predictions[sweep->count], error) < 0)
             return -1;
         sweep->count++;
     }
@@ -198,6 +200,7 @@ static void free_sweep(struct sweep *sweep) {
     free(sweep->predictions);
     free(sweep->loads);
     changed_parts_free(&sweep->changed);
+    other_models_free(&sweep->others);
     thread_sweep_free(&sweep->threads);
     free(sweep->cores.items);
 }
@@ -271,12 +274,12 @@ static void add_task_cells(struct table *table, const struct sim_result *result,
         add_predicted(table, response ? responses[i] : none, uncertainty, UNIT_TIME);
 }
 
-static void add_sweep_row(struct table *table, const struct model *model,
-                          const struct prediction *prediction, double compared_ns) {
+static void add_sweep_row(struct table *table, const struct prediction *prediction,
+                          double compared_ns) {
     const struct sim_result *result = &prediction->result;
-    prediction_add_threads(table, model, prediction);
+    prediction_add_threads(table, prediction);
     table_add_integer(table, prediction->cores);
-    const struct uncertainty parts = prediction_uncertainty(model, prediction);
+    const struct uncertainty parts = prediction_uncertainty(prediction);
     double uncertainty = uncertainty_share(&parts);
     add_predicted(table, result->run_ns, uncertainty, UNIT_TIME);
     table_add_number(table, compared_ns / result->run_ns.mean, UNIT_NONE);
@@ -295,13 +298,12 @@ static double first_run_ns(const struct sweep *sweep) {
     return NAN;
 }
 
-static struct table *sweep_table(const struct model *model, const struct sweep *sweep,
-                                 const struct table_column *columns) {
+static struct table *sweep_table(const struct sweep *sweep, const struct table_column *columns) {
     struct table *table = table_new(columns, SWEEP_COLUMNS);
     TABLE_SPARE(table, "disk_utilisation", "response_p50_ns", "response_p95_ns", "response_ns");
     double compared_ns = first_run_ns(sweep);
     for (size_t i = 0; i < sweep->count; i++)
-        add_sweep_row(table, model, &sweep->predictions[i], compared_ns);
+        add_sweep_row(table, &sweep->predictions[i], compared_ns);
     return table;
 }
 
@@ -318,11 +320,12 @@ static const struct table_column pool_columns[] = {
     {"blocked_ns_simulation_half_width", NULL},
 };
 
-static struct table *pool_table(const struct model *model, const struct sim_result *result) {
+static struct table *pool_table(const struct prediction *prediction) {
+    const struct sim_result *result = &prediction->result;
     struct table *table = table_new(pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (size_t i = 0; i < result->n_pools; i++) {
         const struct sim_pool_result *pool = &result->pools[i];
-        table_add_text(table, model->pools[i].name);
+        table_add_text(table, prediction->model->pools[i].name);
         table_add_integer(table, pool->threads);
         table_add_simulated(table, pool->cpu_ns, UNIT_TIME);
         table_add_simulated(table, pool->ready_ns, UNIT_TIME);
@@ -372,8 +375,9 @@ static void add_object_row(struct table *table, const struct object *object,
 }
 
 /* The `limit` objects with the longest total waiting, longest first. */
-static struct table *object_table(const struct model *model, const struct sim_result *result,
-                                  size_t limit) {
+static struct table *object_table(const struct prediction *prediction, size_t limit) {
+    const struct sim_result *result = &prediction->result;
+    const struct object *objects = prediction->model->objects;
     size_t *order = memory_alloc(result->n_objects, sizeof *order);
     for (size_t i = 0; i < result->n_objects; i++)
         order[i] = i;
@@ -382,7 +386,7 @@ static struct table *object_table(const struct model *model, const struct sim_re
     struct table *table = table_new(object_columns, sizeof object_columns / sizeof *object_columns);
     TABLE_SPARE(table, "length", "operations", "wait_ns");
     for (size_t i = 0; i < result->n_objects && i < limit; i++)
-        add_object_row(table, &model->objects[order[i]], &result->objects[order[i]]);
+        add_object_row(table, &objects[order[i]], &result->objects[order[i]]);
     free(order);
     return table;
 }
@@ -391,15 +395,16 @@ static struct table *object_table(const struct model *model, const struct sim_re
 
 enum { SHOWN_OBJECTS = 10 };
 
-static void print_details(const struct model *model, const struct sim_result *result) {
-    struct table *pools = pool_table(model, result);
+static void print_details(const struct prediction *prediction) {
+    const struct sim_result *result = &prediction->result;
+    struct table *pools = pool_table(prediction);
     printf(result->regime == REGIME_ENDING ? "\nTime of a thread:\n"
                                            : "\nTime of a thread, of what was simulated:\n");
     table_print_text(pools, stdout);
     table_free(pools);
     if (result->n_objects == 0)
         return;
-    struct table *objects = object_table(model, result, SHOWN_OBJECTS);
+    struct table *objects = object_table(prediction, SHOWN_OBJECTS);
     printf("\nWaiting for locks, queues and other threads:\n");
     table_print_text(objects, stdout);
     table_free(objects);
@@ -416,8 +421,8 @@ static void print_rule(const struct pool *pool) {
 }
 
 /* What the intervals are made of, and what of them is the simulation's. */
-static void print_uncertainty(const struct model *model, const struct prediction *prediction) {
-    const struct uncertainty parts = prediction_uncertainty(model, prediction);
+static void print_uncertainty(const struct prediction *prediction) {
+    const struct uncertainty parts = prediction_uncertainty(prediction);
     const struct estimate *run_ns = &prediction->result.run_ns;
     log_debug(
         "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
@@ -478,12 +483,12 @@ static void print_reservations(const struct model *model, const struct sweep *sw
                  model->n_notes == 1 ? "thing is" : "things are");
 }
 
-static json_t *prediction_json(const struct model *model, const struct prediction *prediction) {
+static json_t *prediction_json(const struct prediction *prediction) {
     if (prediction->no_figures)
         return json_pack("{s:n, s:n}", "pools", "objects");
-    struct table *pools = pool_table(model, &prediction->result);
-    struct table *objects = object_table(model, &prediction->result, SIZE_MAX);
-    const struct uncertainty parts = prediction_uncertainty(model, prediction);
+    struct table *pools = pool_table(prediction);
+    struct table *objects = object_table(prediction, SIZE_MAX);
+    const struct uncertainty parts = prediction_uncertainty(prediction);
     json_t *json = json_pack("{s:o, s:o, s:o}", "uncertainty", uncertainty_json(&parts), "pools",
                              table_json(pools), "objects", table_json(objects));
     table_free(pools);
@@ -496,7 +501,7 @@ static json_t *sweep_json(const struct predict_options *options, const struct mo
                           const struct sweep *sweep, const struct table *table) {
     json_t *rows = table_json(table);
     for (size_t i = 0; i < sweep->count; i++) {
-        json_t *details = prediction_json(model, &sweep->predictions[i]);
+        json_t *details = prediction_json(&sweep->predictions[i]);
         json_object_update(json_array_get(rows, i), details);
         json_decref(details);
     }
@@ -527,8 +532,8 @@ static void print_sweep(const struct predict_options *options, const struct mode
                         const struct sweep *sweep) {
     struct table_column columns[SWEEP_COLUMNS];
     choose_columns(sweep, columns);
-    struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
-                                       : sweep_table(model, sweep, columns);
+    struct table *table =
+        sweep->loads ? load_table(model, sweep->loads, sweep->count) : sweep_table(sweep, columns);
     switch (options->format) {
     case FORMAT_TABLE:
         changed_parts_print(&sweep->changed, stdout);
@@ -537,10 +542,10 @@ static void print_sweep(const struct predict_options *options, const struct mode
             load_print_saturation(model, sweep->loads, sweep->count, stdout);
         print_advice(model, sweep);
         if (explain_refusals(sweep) == 0 && sweep->count == 1)
-            print_details(model, &sweep->predictions[0].result);
+            print_details(&sweep->predictions[0]);
         print_reservations(model, sweep);
         for (size_t i = 0; i < sweep->count; i++)
-            print_uncertainty(model, &sweep->predictions[i]);
+            print_uncertainty(&sweep->predictions[i]);
         break;
     case FORMAT_CSV:
         table_print_csv(table, stdout);
@@ -556,8 +561,8 @@ static int write_html(const struct predict_options *options, const struct model 
                       const struct sweep *sweep, struct html_report report, struct error *error) {
     struct table_column columns[SWEEP_COLUMNS];
     choose_columns(sweep, columns);
-    struct table *table = sweep->loads ? load_table(model, sweep->loads, sweep->count)
-                                       : sweep_table(model, sweep, columns);
+    struct table *table =
+        sweep->loads ? load_table(model, sweep->loads, sweep->count) : sweep_table(sweep, columns);
     json_t *json = sweep_json(options, model, sweep, table);
     report.model = model;
     report.prediction = json;
@@ -659,10 +664,10 @@ static int predict(const struct predict_options *options, const struct model *mo
     const struct prediction *worst = NULL, *crowded = NULL;
     for (size_t i = 0; i < sweep->count; i++) {
         worst = prediction_more_stalled(worst, &sweep->predictions[i]);
-        crowded = prediction_more_crowded(model, crowded, &sweep->predictions[i]);
+        crowded = prediction_more_crowded(crowded, &sweep->predictions[i]);
     }
     prediction_warn_of_stalls(worst);
-    prediction_warn_of_crowd(model, crowded);
+    prediction_warn_of_crowd(crowded);
     repartitions_warn(model);
     scope_warn(model);
     print_sweep(options, model, sweep);
@@ -671,6 +676,14 @@ static int predict(const struct predict_options *options, const struct model *mo
         return command_failed(&error);
     int status = assertions_check(&options->assertions, sweep->predictions, sweep->count);
     return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;
+}
+
+/* Is nothing asked of the model that the recordings with other numbers of threads know nothing of?
+ */
+static bool is_as_recorded(const struct predict_options *options,
+                           const struct changed_parts *changed) {
+    const struct simulation_options *simulation = &options->simulation;
+    return changed->count == 0 && simulation->repartitions.count == 0 && !simulation->model;
 }
 
 int command_predict(int argc, char **argv) {
@@ -685,6 +698,8 @@ int command_predict(int argc, char **argv) {
     bool is_resized =
         model && (options.page_cache_bytes == 0 ||
                   page_cache_resize(model, options.page_cache_bytes, &sweep.changed, &error) == 0);
+    if (is_resized && is_as_recorded(&options, &sweep.changed))
+        sweep.others = other_models_load(options.common.directory);
     int status = is_resized ? predict(&options, model, &sweep) : command_failed(&error);
     free_sweep(&sweep);
     model_free(model);

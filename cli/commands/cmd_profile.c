@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "cli/arguments/placeholder.h"
 #include "cli/command.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/record.h"
@@ -21,6 +22,7 @@ static const struct argp_option options_list[] = {
     OPTION_RATE,
     OPTION_PLAIN_RUNS,
     OPTION_STEADY,
+    OPTION_ALSO_RECORD,
     OPTION_PREPARE,
     OPTION_CLEANUP,
     OPTION_IGNORE_FAILURE,
@@ -48,6 +50,7 @@ static const struct argp profile_argp = {
         "  persik profile ./program --threads 4\n"
         "  persik profile --once ./program --threads 4\n"
         "  persik profile --thorough ./program --threads 4\n"
+        "  persik profile --also-record threads=1,2 ./program --threads 4\n"
         "  persik profile --load 'wrk -d 10s http://localhost:8080/' -- \\\n"
         "      ./server --threads 4\n"
         "  persik profile --duration 30s ./server --threads 4\n"
@@ -55,7 +58,8 @@ static const struct argp profile_argp = {
     .children = record_children,
 };
 
-/* Without facts from the source the model is built from the trace alone: worse, not wrong. */
+/* Without facts from the source the model is built from the trace alone: worse, not wrong. `again`:
+ * what is wrong has been said. */
 static void analyze_source(const struct record_options *options, const char *became,
                            const char *directory, bool again) {
     struct analyze_stage stage = {
@@ -68,7 +72,7 @@ static void analyze_source(const struct record_options *options, const char *bec
         .build_directory = options->build_directory,
     };
     struct error error;
-    if (stage_analyze(&stage, &error) < 0)
+    if (stage_analyze(&stage, &error) < 0 && !again)
         log_warning("no facts from the source: %s", error.text);
 }
 
@@ -128,15 +132,20 @@ static void announce_next(const struct record_options *options, const struct tra
     log_note("%s: tracing", options->no_sample ? "first run" : "next run");
 }
 
-/* `first` is the sampling run, `became` what the program was by then. */
+static bool asked_by_hand(void) {
+    return served_run_outcome() == SERVED_LEFT || served_run_outcome() == SERVED_BY_HAND;
+}
+
+/* `first` is the sampling run, `became` what the program was by then; `quiet`: its output is not
+ * wanted. */
 static int analyze_and_trace(const struct record_options *options, const char *directory,
-                             const struct first_run *first, const char *became,
+                             const struct first_run *first, const char *became, bool quiet,
                              const struct user_catalog *catalog, struct error *error) {
     /* Whoever asks the server by hand does so in one run more. */
-    bool by_hand = served_run_outcome() == SERVED_LEFT || served_run_outcome() == SERVED_BY_HAND;
+    bool by_hand = asked_by_hand();
     int plain_runs = by_hand ? 0 : options->plain_runs;
     if (!options->no_source)
-        analyze_source(options, became, directory, false);
+        analyze_source(options, became, directory, quiet);
     if (served_run_outcome() == SERVED_LEFT)
         forget_sample(directory);
     struct trace_stage stage = {
@@ -146,6 +155,7 @@ static int analyze_and_trace(const struct record_options *options, const char *d
         .plain_runs = plain_runs,
         .steady = options->steady,
         .ignore_failure = options->ignore_failure,
+        .quiet = quiet,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = record_evicts(options) && !by_hand,
@@ -162,36 +172,83 @@ static int analyze_and_trace(const struct record_options *options, const char *d
     return status;
 }
 
-static int run_with_catalog(const struct record_options *options, const char *directory,
-                            const struct user_catalog *catalog, struct error *error) {
-    if (record_runs_several(options, !options->no_sample) && rerun_keep_input(error) < 0)
-        return -1;
+static int run_stages(const struct record_options *options, const char *directory, bool quiet,
+                      const struct user_catalog *catalog, struct error *error) {
     struct first_run first = {0};
     record_announce(options, !options->no_sample, true);
     if (!options->no_sample && sample(options, directory, &first, error) < 0)
         return -1;
     char *became = stage_became(directory, options->program[0]);
-    int status = analyze_and_trace(options, directory, &first, became, catalog, error);
+    int status = analyze_and_trace(options, directory, &first, became, quiet, catalog, error);
     free(became);
     return status;
 }
 
-static int run_stages(const struct record_options *options, const char *directory,
+/* With one number of threads. */
+static int record_one(const struct record_options *options, const char *directory, bool quiet,
                       struct error *error) {
     struct user_catalog *catalog;
     if (stage_catalog(
             &(struct catalog_stage){options->catalog, options->task_begin, options->task_end},
             options->program[0], directory, &catalog, error) != 0)
         return -1;
-    int status = run_with_catalog(options, directory, catalog, error);
+    int status = run_stages(options, directory, quiet, catalog, error);
     user_catalog_free(catalog);
     return status;
+}
+
+/* With another number, into a folder of its own within that of the first one. */
+static int record_other(const struct record_options *options, const char *directory, int threads,
+                        struct error *error) {
+    struct record_options other = *options;
+    other.program = thread_number_replace(options->marked, &options->number, threads);
+    char *folder = workspace_other(directory, threads);
+    int argument = options->number.argument;
+    log_note("once more, with %s in the place of %s", other.program[argument],
+             options->program[argument]);
+    runs_restart();
+    int status = workspace_make_other(directory, threads, error);
+    if (status == 0)
+        status = record_one(&other, folder, true, error);
+    if (status < 0)
+        workspace_drop_other(directory, threads);
+    free(folder);
+    placeholder_free(other.program);
+    return status;
+}
+
+/* What was recorded with the first number stays, whatever becomes of the others. */
+static int record_others(const struct record_options *options, const char *directory) {
+    int status = 0;
+    if (options->also.count > 0 && asked_by_hand()) {
+        log_error("a server that is asked by hand is recorded once: --also-record needs --load");
+        return STAGE_INCOMPLETE;
+    }
+    for (size_t i = 0; i < options->also.count && !interrupt_signal(); i++) {
+        struct error error;
+        if (record_other(options, directory, options->also.items[i], &error) >= 0)
+            continue;
+        log_error("not recorded with threads=%d: %s", options->also.items[i], error.text);
+        status = STAGE_INCOMPLETE;
+    }
+    return status;
+}
+
+static int record_all(const struct record_options *options, const char *directory,
+                      struct error *error) {
+    bool several = record_runs_several(options, !options->no_sample) || options->also.count > 0;
+    if (several && rerun_keep_input(error) < 0)
+        return -1;
+    int status = record_one(options, directory, false, error);
+    return status == 0 ? record_others(options, directory) : status;
 }
 
 int command_profile(int argc, char **argv) {
     static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    return record_into_workspace(&options, true, run_stages, carried, "the recording is",
-                                 "build-model");
+    int status = record_into_workspace(&options, true, record_all, carried, "the recording is",
+                                       "build-model");
+    record_options_free(&options);
+    return status;
 }

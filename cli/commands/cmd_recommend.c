@@ -183,10 +183,10 @@ static const char *const met_words[] = {
     [GOAL_MISSED] = "no", [GOAL_EXPECTED] = "expected", [GOAL_SURE] = "sure"};
 
 static void add_tried(struct table *table, const struct recommend_options *options,
-                      const struct model *model, const struct tried *tried) {
+                      const struct tried *tried) {
     for (size_t g = 0; g < options->goals.count; g++) {
         const struct goal_judgement *judgement = &tried->goals[g];
-        prediction_add_threads(table, model, &tried->prediction);
+        prediction_add_threads(table, &tried->prediction);
         table_add_integer(table, tried->prediction.cores);
         table_add_text(table, options->goals.items[g].text);
         table_add_estimate(table, judgement->figure, judgement->unit);
@@ -205,7 +205,7 @@ static struct table *tried_table(const struct recommend_options *options,
         const struct tried *tried = &recommendation->items[i];
         int best = recommendation_best_of(recommendation, tried->prediction.cores);
         if (options->format != FORMAT_TABLE || (int)i == recommendation->sure || (int)i == best)
-            add_tried(table, options, answer->model, tried);
+            add_tried(table, options, tried);
     }
     return table;
 }

@@ -258,7 +258,7 @@ static void choose_columns(const struct sim_result *result, struct table_column 
 
 static void print_base(const struct analysis *analysis) {
     const struct prediction *prediction = &analysis->prediction;
-    const struct uncertainty parts = prediction_uncertainty(analysis->model, prediction);
+    const struct uncertainty parts = prediction_uncertainty(prediction);
     const struct sim_result *result = &prediction->result;
     char run[QUANTITY_BYTES], throughput[QUANTITY_BYTES] = "";
     struct estimate run_ns = uncertainty_widen(result->run_ns, uncertainty_share(&parts));

@@ -17,6 +17,7 @@
 #include "cli/arguments/serving.h"
 #include "cli/command.h"
 #include "cli/prediction/network.h"
+#include "cli/prediction/other_models.h"
 #include "cli/prediction/recorded.h"
 #include "cli/prediction/simulation_options.h"
 #include "cli/prediction/uncertainty.h"
@@ -249,6 +250,7 @@ struct validation {
     } disturbance;
     struct comparison *comparisons; /* one per configuration */
     size_t n_predicted;
+    struct other_models others; /* none where something is asked of the one model */
 };
 
 /* From --threads and --cores. */
@@ -320,17 +322,17 @@ static int predict_all(struct validation *validation, const struct model *model,
     for (size_t i = 0; i < total; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
         progress_show("simulating", (double)i / (double)total);
-        if (prediction_make(model, configuration->threads, configuration->cores,
-                            &validation->options->config, &validation->comparisons[i].prediction,
-                            error) < 0)
+        if (other_models_predict(model, &validation->others, configuration->threads,
+                                 configuration->cores, &validation->options->config,
+                                 &validation->comparisons[i].prediction, error) < 0)
             return -1;
         validation->n_predicted++;
         worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
-        crowded = prediction_more_crowded(model, crowded, &validation->comparisons[i].prediction);
+        crowded = prediction_more_crowded(crowded, &validation->comparisons[i].prediction);
     }
     progress_end();
     prediction_warn_of_stalls(worst);
-    prediction_warn_of_crowd(model, crowded);
+    prediction_warn_of_crowd(crowded);
     return 0;
 }
 
@@ -571,7 +573,7 @@ static int print_comparisons(struct validation *validation, const struct model *
         const struct measurement *measurement =
             measurements_get(measurements, configuration->threads->label, configuration->cores);
         comparison->measurement = measurement;
-        const struct uncertainty parts = prediction_uncertainty(model, &comparison->prediction);
+        const struct uncertainty parts = prediction_uncertainty(&comparison->prediction);
         comparison->uncertainty = uncertainty_share(&parts);
         comparison->equal_speed_ns = drift_equal_speed_ns(measurements, measurement, &reference);
         comparison->equal_speed_squares = drift_squares(measurements, measurement, &reference);
@@ -593,6 +595,8 @@ static int validate(struct validation *validation, struct model *model, struct e
     if (repartitions_apply(&options->repartitions, model, error) < 0)
         return -1;
     repartitions_warn(model);
+    if (options->repartitions.count == 0 && !options->model)
+        validation->others = other_models_load(options->common.directory);
     if (options->reuse) {
         if (measurements_load(options->reuse, &validation->measurements, error) < 0 ||
             list_measured(validation, error) < 0)
@@ -623,6 +627,7 @@ static void free_validation(struct validation *validation) {
     free(validation->sweeps);
     free(validation->configurations.items);
     measurements_free(&validation->measurements);
+    other_models_free(&validation->others);
 }
 
 /* A server, under its load. */

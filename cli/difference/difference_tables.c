@@ -35,7 +35,7 @@ static struct estimate estimate_of(const struct version *version, const struct f
 /* What two models of one program miss in the same way does not part them: what counts is how much
  * their runs differed by chance, and how well each reproduces its own. */
 static double own_uncertainty(const struct version *version) {
-    struct uncertainty parts = prediction_uncertainty(version->model, &version->prediction);
+    struct uncertainty parts = prediction_uncertainty(&version->prediction);
     parts.rules = parts.not_modelled = parts.threads = parts.cores = 0;
     return uncertainty_share(&parts);
 }

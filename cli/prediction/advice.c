@@ -26,8 +26,8 @@ static bool is_same_configuration(const struct prediction *a, const struct predi
 }
 
 /* All configurations that have figures, once. */
-static struct points points_of(const struct model *model, const struct prediction *predictions,
-                               const struct load_row *rows, size_t n) {
+static struct points points_of(const struct prediction *predictions, const struct load_row *rows,
+                               size_t n) {
     struct points points = {.of_throughput = rows != NULL};
     for (size_t i = 0; i < n; i++) {
         const struct prediction *prediction = &predictions[i];
@@ -36,7 +36,7 @@ static struct points points_of(const struct model *model, const struct predictio
         if (prediction->no_figures || !(speed > 0) || !isfinite(speed) ||
             (i > 0 && is_same_configuration(prediction, &predictions[i - 1])))
             continue;
-        const struct uncertainty parts = prediction_uncertainty(model, prediction);
+        const struct uncertainty parts = prediction_uncertainty(prediction);
         *VECTOR_ADD(&points) = (struct point){prediction, speed, parts.machine};
     }
     return points;
@@ -103,7 +103,8 @@ static void consider_object(struct busy *busiest, const struct object *object, d
 }
 
 /* Nothing can become faster than what is busy all the time. */
-static struct busy busiest_of(const struct model *model, const struct prediction *prediction) {
+static struct busy busiest_of(const struct prediction *prediction) {
+    const struct model *model = prediction->model;
     const struct sim_result *result = &prediction->result;
     struct busy busiest = {0, NULL};
     consider(&busiest, result->cpu_utilisation.mean,
@@ -122,11 +123,9 @@ static struct busy busiest_of(const struct model *model, const struct prediction
 
 /* ": lock X is held for 97 % of the time", or where to ask. Of a load, what is busy depends on how
  * much comes. The caller frees. */
-static char *reason_of(const struct model *model, const struct points *points,
-                       const struct point *point) {
+static char *reason_of(const struct points *points, const struct point *point) {
     const struct prediction *prediction = point->prediction;
-    struct busy busiest =
-        points->of_throughput ? (struct busy){0, NULL} : busiest_of(model, prediction);
+    struct busy busiest = points->of_throughput ? (struct busy){0, NULL} : busiest_of(prediction);
     char *reason =
         busiest.share >= judgement.busy_enough
             ? memory_format(": %s for %.0f %% of the time", busiest.words, 100 * busiest.share)
@@ -163,8 +162,7 @@ static size_t count_with(const struct points *points, int cores, int *most_threa
     return n;
 }
 
-static void say_threads(struct advice *advice, const struct model *model,
-                        const struct points *points, int cores) {
+static void say_threads(struct advice *advice, const struct points *points, int cores) {
     int most;
     if (count_with(points, cores, &most) < 2)
         return;
@@ -177,7 +175,7 @@ static void say_threads(struct advice *advice, const struct model *model,
         *VECTOR_ADD(advice) = memory_format("With %s, %s are still a gain (%s): more may be, too.",
                                             with, threads, figure);
     } else {
-        char *reason = reason_of(model, points, best);
+        char *reason = reason_of(points, best);
         *VECTOR_ADD(advice) =
             memory_format("With %s, %s %s enough (%s): more gain nothing%s.", with, threads,
                           threads_of(best) == 1 ? "is" : "are", figure, reason);
@@ -188,8 +186,7 @@ static void say_threads(struct advice *advice, const struct model *model,
 }
 
 /* With each number's best number of threads. */
-static void say_cores(struct advice *advice, const struct model *model,
-                      const struct points *points) {
+static void say_cores(struct advice *advice, const struct points *points) {
     const struct point *best = best_of(points, 0);
     int most = 0, least = cores_of(best);
     for (size_t i = 0; i < points->count; i++) {
@@ -198,7 +195,7 @@ static void say_cores(struct advice *advice, const struct model *model,
     }
     if (most == least || cores_of(best) == most)
         return;
-    char *with = number_of(cores_of(best), "core"), *reason = reason_of(model, points, best);
+    char *with = number_of(cores_of(best), "core"), *reason = reason_of(points, best);
     *VECTOR_ADD(advice) = memory_format("More than %s gain nothing%s.", with, reason);
     free(reason);
     free(with);
@@ -255,15 +252,15 @@ static void compare(struct advice *advice, const struct model *model, const stru
         for (size_t j = 0; j < i; j++)
             is_told |= cores_of(&points->items[j]) == cores_of(&points->items[i]);
         if (!is_told)
-            say_threads(advice, model, points, cores_of(&points->items[i]));
+            say_threads(advice, points, cores_of(&points->items[i]));
     }
-    say_cores(advice, model, points);
+    say_cores(advice, points);
 }
 
 struct advice advice_of(const struct model *model, const struct prediction *predictions,
                         const struct load_row *rows, size_t n) {
     struct advice advice = {0};
-    struct points points = points_of(model, predictions, rows, n);
+    struct points points = points_of(predictions, rows, n);
     if (has_order(&points))
         compare(&advice, model, &points);
     say_unknown(&advice, model, &points);

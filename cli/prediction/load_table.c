@@ -123,11 +123,11 @@ static void add_saturation(struct table *table, const struct saturation *saturat
 static void add_row(struct table *table, const struct model *model, const struct load_row *row) {
     const struct prediction *prediction = row->prediction;
     const struct sim_result *result = &prediction->result;
-    const struct uncertainty parts = prediction_uncertainty(model, prediction);
+    const struct uncertainty parts = prediction_uncertainty(prediction);
     double share = uncertainty_share(&parts);
     bool grows = result->regime == REGIME_GROWING;
     bool is_open = result->offered_hz > 0;
-    prediction_add_threads(table, model, prediction);
+    prediction_add_threads(table, prediction);
     table_add_integer(table, prediction->cores);
     table_add_number(table, is_open ? result->offered_hz : NAN, UNIT_RATE);
     table_add_number(table, result->clients > 0 ? result->clients : NAN, UNIT_NONE);
@@ -238,11 +238,11 @@ static void print_growth(const struct model *model, const struct load_row *row, 
 }
 
 /* Where the printed response time has no upper end. */
-static void warn_of_bounds(const struct model *model, const struct load_row *rows, size_t n) {
+static void warn_of_bounds(const struct load_row *rows, size_t n) {
     size_t near = 0, first = 0;
     for (size_t i = 0; i < n; i++) {
         const struct sim_result *result = &rows[i].prediction->result;
-        const struct uncertainty parts = prediction_uncertainty(model, rows[i].prediction);
+        const struct uncertainty parts = prediction_uncertainty(rows[i].prediction);
         if (result->regime != REGIME_STEADY || !(result->response_ns.mean > 0) ||
             isfinite(load_share_of_response(&rows[i], uncertainty_share(&parts))))
             continue;
@@ -269,5 +269,5 @@ void load_print_saturation(const struct model *model, const struct load_row *row
         is_first = false;
         print_growth(model, &rows[i], out);
     }
-    warn_of_bounds(model, rows, n);
+    warn_of_bounds(rows, n);
 }

@@ -1,46 +1,54 @@
 #include "cli/prediction/other_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "cli/prediction/prediction.h"
 #include "modelgen/modelgen.h"
 #include "simulator/simulator.h"
 
-/* What its pools did in the run that the model was made of. */
-static int simulate(const struct model *model, struct sim_result *result, struct error *error) {
-    const struct sim_config config = {.seed = 1, .cores = model->machine.cores};
-    if (sim_predict(model, &config, result, error) < 0)
-        return -1;
-    return result->stalls == 0 ? 0
-                               : error_set(error, "simulated as it was recorded, the program comes "
-                                                  "to a standstill: its pools tell nothing");
-}
-
-static struct pool_seen seen(const struct sim_result *result, size_t pool) {
-    const struct sim_pool_result *of = &result->pools[pool];
-    return (struct pool_seen){of->threads, of->threads * of->cpu_ns.mean};
-}
-
-static void compare(struct model *model, const struct sim_result *result, const struct model *other,
-                    const struct sim_result *other_result) {
-    for (size_t p = 0; p < model->n_pools; p++) {
-        const struct pool *pool = &model->pools[p];
-        int same = model_find_pool(other, pool->name);
-        if (pool->partition == PARTITION_UNKNOWN && pool->given_ns == 0 && same != MODEL_NONE)
-            modelgen_learn_rule(model, (int)p, seen(result, p), seen(other_result, (size_t)same));
+/* What the pools of the model compute with as many threads as those of the other one, by name;
+ * NaN: not known, as everything waits for nothing. The caller frees. */
+static double *simulate_as(const struct model *model, const struct model *other) {
+    const struct thread_choice own = {.label = "own"};
+    struct error unused;
+    double *cpu_ns = memory_alloc(model->n_pools, sizeof *cpu_ns);
+    int *threads = thread_choice_resolve(&own, model, &unused);
+    for (size_t p = 0; threads && p < model->n_pools; p++) {
+        int same = model_find_pool(other, model->pools[p].name);
+        if (model->pools[p].scales && same != MODEL_NONE)
+            threads[p] = other->pools[same].profiled_threads;
     }
+    const struct sim_config config = {
+        .seed = 1, .cores = model->machine.cores, .pool_threads = threads};
+    struct sim_result result = {0};
+    bool done = threads && sim_predict(model, &config, &result, &unused) == 0;
+    for (size_t p = 0; p < model->n_pools; p++)
+        cpu_ns[p] = done && result.stalls == 0
+                        ? result.pools[p].threads * result.pools[p].cpu_ns.mean
+                        : NAN;
+    if (done)
+        sim_result_free(&result);
+    free(threads);
+    return cpu_ns;
 }
 
 int other_run_apply(struct model *model, const char *directory, struct error *error) {
     struct model *other = prediction_load_model(directory, NULL, error);
-    struct sim_result result = {0}, other_result = {0};
-    int status = other ? simulate(model, &result, error) : -1;
-    if (status == 0)
-        status = simulate(other, &other_result, error);
-    if (status == 0)
-        compare(model, &result, other, &other_result);
-    sim_result_free(&result);
-    sim_result_free(&other_result);
+    if (!other)
+        return error_prefix(error, "%s", directory);
+    double *simulated_ns = simulate_as(model, other);
+    for (size_t p = 0; p < model->n_pools; p++) {
+        int same = model_find_pool(other, model->pools[p].name);
+        if (same == MODEL_NONE)
+            continue;
+        const struct pool *pool = &other->pools[same];
+        modelgen_learn_rule(model, (int)p,
+                            (struct pool_seen){pool->profiled_threads, pool->profiled_cpu_ns},
+                            simulated_ns[p]);
+    }
+    free(simulated_ns);
     model_free(other);
-    return status < 0 ? error_prefix(error, "%s", directory) : 0;
+    return 0;
 }

@@ -6,9 +6,10 @@
 #include "base/error.h"
 #include "formats/model.h"
 
-/* Gives pools of an unknown rule the one that the recording in `directory`, which has a model,
- * tells of the pool of the same name. Pools that go on for a given time are left as they are. 0, or
- * -1 and `error`. */
+/* Gives pools the rule that the recording in `directory`, which has a model, tells of the pool of
+ * the same name: those whose rule is not known, and those for which it is a guess that the
+ * recording refutes. Pools that go on for a given time are left as they are. 0, or -1 and `error`.
+ */
 int other_run_apply(struct model *model, const char *directory, struct error *error);
 
 #endif

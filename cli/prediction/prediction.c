@@ -171,7 +171,7 @@ static char *refuse_result(const struct model *model, const struct prediction *p
     double busy = prediction_busy_cores(prediction);
     reason = reason ? reason : refuse_stopped(model, busy);
     reason = reason ? reason : refuse_busier(model, busy);
-    const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
+    const struct uncertainty uncertainty = prediction_uncertainty(prediction);
     return reason ? reason : uncertainty_refuse(model, &uncertainty);
 }
 
@@ -198,10 +198,10 @@ static int simulate(const struct model *model, const struct sim_config *base,
     return 0;
 }
 
-struct uncertainty prediction_uncertainty(const struct model *model,
-                                          const struct prediction *prediction) {
+struct uncertainty prediction_uncertainty(const struct prediction *prediction) {
     double busy_cores = prediction->result.cpu_utilisation.mean * prediction->cores;
-    return uncertainty_find(model, prediction->pool_threads, prediction->cores, busy_cores);
+    return uncertainty_find(prediction->model, prediction->pool_threads, prediction->cores,
+                            busy_cores);
 }
 
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
@@ -216,6 +216,7 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
             model_within_cores(&model->pools[p], pool_threads[p],
                                cores ? cores : model->machine.cores, model->machine.cores);
     *prediction = (struct prediction){
+        .model = model,
         .threads = threads,
         .cores = cores ? cores : model->machine.cores,
         .pool_threads = pool_threads,
@@ -241,8 +242,8 @@ void prediction_free(struct prediction *prediction) {
 
 /* ---- what is to be said ---- */
 
-void prediction_add_threads(struct table *table, const struct model *model,
-                            const struct prediction *prediction) {
+void prediction_add_threads(struct table *table, const struct prediction *prediction) {
+    const struct model *model = prediction->model;
     int scaling = 0;
     int threads = prediction->threads->all;
     for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
@@ -322,8 +323,8 @@ size_t prediction_explain_refusals(const struct prediction *const *predictions, 
 
 /* By how many the threads outnumber the rounds that they share out, where that is most; `object`
  * gets where. Each thread's first round takes no token: tokens that are owed are such threads. */
-static double idle_threads(const struct model *model, const struct prediction *prediction,
-                           const struct object **object) {
+static double idle_threads(const struct prediction *prediction, const struct object **object) {
+    const struct model *model = prediction->model;
     double most = 0;
     for (size_t o = 0; o < model->n_objects; o++) {
         const struct object *tokens = &model->objects[o];
@@ -338,16 +339,15 @@ static double idle_threads(const struct model *model, const struct prediction *p
     return most;
 }
 
-const struct prediction *prediction_more_crowded(const struct model *model,
-                                                 const struct prediction *a,
+const struct prediction *prediction_more_crowded(const struct prediction *a,
                                                  const struct prediction *b) {
     const struct object *unused;
-    return !a || idle_threads(model, b, &unused) > idle_threads(model, a, &unused) ? b : a;
+    return !a || idle_threads(b, &unused) > idle_threads(a, &unused) ? b : a;
 }
 
-void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst) {
+void prediction_warn_of_crowd(const struct prediction *worst) {
     const struct object *object = NULL;
-    double idle = worst ? idle_threads(model, worst, &object) : 0;
+    double idle = worst ? idle_threads(worst, &object) : 0;
     if (worst && object)
         log_warning(
             "threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "

@@ -19,6 +19,7 @@
     }
 
 struct prediction {
+    const struct model *model; /* that made it: its pools and objects are the result's */
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
     int *pool_threads;
@@ -36,7 +37,7 @@ double prediction_recorded_cpu_ns(const struct model *model);
 
 /* Simulates one configuration, unless its rules are unknown; `base` gives everything but the pool
  * sizes and cores, the load too. `cores` 0 is the model's own number. 0, or -1 and `error`;
- * prediction_free() frees what it holds. */
+ * prediction_free() frees what it holds. The model is to live as long. */
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
@@ -50,12 +51,10 @@ void prediction_configure(const struct prediction *prediction, struct sim_config
 double prediction_busy_cores(const struct prediction *prediction);
 
 /* How far the real run may be from it. */
-struct uncertainty prediction_uncertainty(const struct model *model,
-                                          const struct prediction *prediction);
+struct uncertainty prediction_uncertainty(const struct prediction *prediction);
 
 /* The one number of threads, where there is one; else its label. */
-void prediction_add_threads(struct table *table, const struct model *model,
-                            const struct prediction *prediction);
+void prediction_add_threads(struct table *table, const struct prediction *prediction);
 
 /* ", 500 /s", ", 64 clients", or nothing where the load is the model's own. Returns `text`. */
 enum { LOAD_BYTES = QUANTITY_BYTES + 8 };
@@ -76,12 +75,11 @@ size_t prediction_explain_refusals(const struct prediction *const *predictions, 
 
 /* In which of both more threads find nothing to do where they share out rounds; `a` may be NULL: b.
  */
-const struct prediction *prediction_more_crowded(const struct model *model,
-                                                 const struct prediction *a,
+const struct prediction *prediction_more_crowded(const struct prediction *a,
                                                  const struct prediction *b);
 
 /* Says on stderr that there are such threads in the worst of the predictions (NULL: there are
  * none): in the model each does a round all the same. */
-void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst);
+void prediction_warn_of_crowd(const struct prediction *worst);
 
 #endif

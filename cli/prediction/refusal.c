@@ -23,7 +23,8 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                              "is not predicted",
                              pool->name, pool->given_ns / 1e9);
     case SIM_REFUSAL_UNKNOWN_RULE:
-        return memory_format("%s: how its work follows its threads is unknown: give --partition "
+        return memory_format("%s: how its work follows its threads is unknown: record another "
+                             "number of them, too (profile --also-record), or give --partition "
                              "%s=shared|fixed|perthread",
                              pool->name, pool->name);
     case SIM_REFUSAL_CAPPED:
@@ -37,8 +38,8 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                              pool->name, pool->remade, pool->name);
     case SIM_REFUSAL_ONE_THREAD:
         return memory_format("%s: with one thread the program goes another way (%s), which was "
-                             "not recorded: record it, or give --partition %s=RULE if it does "
-                             "the same work",
+                             "not recorded: record it, too (profile --also-record threads=1), "
+                             "or give --partition %s=RULE if it does the same work",
                              pool->name, pool->one_thread, pool->name);
     }
     return NULL;

@@ -2,10 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hooks.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "cli/arguments/placeholder.h"
 #include "cli/arguments/serving.h"
 #include "cli/command.h"
 #include "cli/recording/programs.h"
@@ -36,6 +38,36 @@ static void settle_runs(struct record_options *options) {
         options->plain_runs = 0;
     options->no_evictions = true;
     options->no_sample |= serving_is_by_hand(&options->plan);
+}
+
+/* "threads=1,2" */
+static void parse_also(struct record_options *options, const char *text) {
+    static const char prefix[] = "threads=";
+    struct error error;
+    free(options->also.items);
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+        usage_error("--also-record: '%s' is not as in threads=1 or threads=1,2", text);
+    if (int_list_parse("--also-record", text + sizeof prefix - 1, SWEEP_MAX_THREADS, &options->also,
+                       &error) < 0)
+        usage_error("%s", error.text);
+}
+
+/* The program gets the number that it is recorded with first in the place of its mark. */
+static void settle_numbers(struct record_options *options) {
+    struct error error;
+    if (options->also.count == 0)
+        return;
+    if (serving_is_planned(&options->plan) && !options->plan.load)
+        usage_error("--also-record: not of a server that is asked from elsewhere: give --load");
+    if (thread_number_find(options->program, &options->number, &error) < 0)
+        usage_error("--also-record: %s", error.text);
+    for (size_t i = 0; i < options->also.count; i++)
+        if (options->also.items[i] == options->number.threads)
+            usage_error("--also-record: with threads=%d the program is recorded anyway",
+                        options->number.threads);
+    options->marked = options->program;
+    options->program =
+        thread_number_replace(options->marked, &options->number, options->number.threads);
 }
 
 static void choose_level(struct record_options *options, enum record_level level) {
@@ -101,6 +133,9 @@ error_t record_parse_without_run(int key, char *argument, struct argp_state *sta
     case KEY_IGNORE_FAILURE:
         options->ignore_failure = true;
         return 0;
+    case KEY_ALSO_RECORD:
+        parse_also(options, argument);
+        return 0;
     case ARGP_KEY_ARG:
         options->program = option_program(state);
         return 0;
@@ -125,6 +160,7 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     else if (key == ARGP_KEY_SUCCESS) { /* the children's options are complete */
         settle_level(options);
         settle_runs(options);
+        settle_numbers(options);
     }
     return key == ARGP_KEY_SUCCESS ? 0 : status;
 }
@@ -133,6 +169,12 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
                           struct record_options *options) {
     /* In order: what follows the program's name is the program's. */
     argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+}
+
+void record_options_free(struct record_options *options) {
+    free(options->also.items);
+    if (options->marked)
+        placeholder_free(options->program);
 }
 
 bool record_evicts(const struct record_options *options) {
@@ -218,5 +260,5 @@ int record_into_workspace(const struct record_options *options, bool probed, rec
     if (status < 0)
         return command_failed(&error);
     log_note("%s in %s: next, `persik %s`", what, options->common.directory, next);
-    return status == STAGE_KILLED ? EXIT_KILLED : 0;
+    return status == STAGE_KILLED ? EXIT_KILLED : status == STAGE_INCOMPLETE ? EXIT_FAILED : 0;
 }

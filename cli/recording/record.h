@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "cli/arguments/options.h"
+#include "cli/arguments/sweep.h"
+#include "cli/arguments/thread_number.h"
 #include "host/served_run.h"
 
 /* How many runs a recording is worth. */
@@ -26,6 +28,9 @@ struct record_options {
     const char *build_directory;
     const char *catalog;               /* path of the user's catalog; NULL none */
     const char *task_begin, *task_end; /* functions; NULL none */
+    struct int_list also;              /* further numbers of threads to record with */
+    struct thread_number number;       /* where it stands in `marked`, if there are any */
+    char **marked;                     /* the program's arguments as given; NULL: `program` */
 };
 
 /* Option keys; a command lists in its own table those that it takes. */
@@ -46,7 +51,8 @@ enum {
     KEY_TASK_END,
     KEY_PREPARE,
     KEY_CLEANUP,
-    KEY_IGNORE_FAILURE
+    KEY_IGNORE_FAILURE,
+    KEY_ALSO_RECORD
 };
 
 #define OPTION_RATE                                                                                \
@@ -100,6 +106,16 @@ enum {
             "go on when the program's exit status is not 0, or when a signal ends it", 1           \
     }
 
+#define OPTION_ALSO_RECORD                                                                         \
+    {                                                                                              \
+        "also-record", KEY_ALSO_RECORD, "threads=N,...", 0,                                        \
+            "record the program once more with so many threads, each time anew: tells how work "   \
+            "follows the threads where one number does not. The number is the argument that "      \
+            "belongs to an option called for threads, or the only one; elsewhere write it as "     \
+            "{threads=4}",                                                                         \
+            1                                                                                      \
+    }
+
 #define OPTIONS_CATALOG                                                                            \
     {"catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2},   \
         {"task-begin",                                                                             \
@@ -117,6 +133,7 @@ enum {
  * process on a usage error or when the program to run is missing. */
 void record_options_parse(const struct argp *argp, int argc, char **argv,
                           struct record_options *options);
+void record_options_free(struct record_options *options);
 error_t record_parse(int key, char *argument, struct argp_state *state);
 extern const struct argp_child record_children[];
 
@@ -146,7 +163,8 @@ typedef int record_stages(const struct record_options *options, const char *dire
  * NULL), and says so: "WHAT in DIRECTORY: next, `persik NEXT`". Whether the program can be run and,
  * with `probed`, be traced is seen before; the user's commands are set to be run around every run.
  * When they fail, what was there stays. `stages` are as in stages.h. Returns the exit status:
- * EXIT_KILLED where something was recorded of a program that was killed. */
+ * EXIT_KILLED where something was recorded of a program that was killed, EXIT_FAILED where one of
+ * several recordings, with other numbers of threads, is missing. */
 int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
                           const char *const *carried, const char *what, const char *next);
 

@@ -307,6 +307,7 @@ static struct tracer_options tracer_options_of(const struct trace_stage *stage) 
         .plain_runs = stage->plain_runs,
         .steady = stage->steady,
         .ignore_failure = stage->ignore_failure,
+        .quiet = stage->quiet,
         .first = stage->first,
         .first_pace = stage->first_pace,
         .catalog = stage->catalog,

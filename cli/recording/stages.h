@@ -14,6 +14,9 @@
 /* A signal ended the program; what ran until then is recorded. */
 #define STAGE_KILLED 1
 
+/* There is a recording, but not with all numbers of threads that were asked for. */
+#define STAGE_INCOMPLETE 2
+
 /* `directory` is where the result goes. All return 0, or -1 and `error`; those that run the program
  * also STAGE_KILLED. */
 
@@ -58,6 +61,7 @@ struct trace_stage {
     const char *directory;
     int plain_runs; /* as in tracer.h, with the following four */
     bool steady, ignore_failure;
+    bool quiet;                  /* the program's output has been shown */
     const struct run_end *first; /* the run before these; NULL none */
     const struct pace_reading *first_pace;
     bool follow; /* child processes too */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "cli/arguments/sweep.h"
 #include "cli/recording/own_folder.h"
 
 #define BUILDING_INFIX ".new."
@@ -36,6 +37,14 @@ bool workspace_has(const char *directory, const char *name) {
 
 /* ---- what may be put aside or removed ---- */
 
+/* The number of threads in the name of a recording within another one; 0: it is none. */
+static int number_of_other(const char *name) {
+    int threads, length = 0;
+    bool is = sscanf(name, WORKSPACE_OTHER "%n", &threads, &length) == 1 && length > 0 &&
+              name[length] == '\0';
+    return is && threads > 0 ? threads : 0;
+}
+
 /* What recordings have been made of, besides the marks. */
 static bool is_entry_of_ours(const char *name) {
     static const char *const ours[] = {WORKSPACE_TRACE,     WORKSPACE_SAMPLE,  WORKSPACE_STACKS,
@@ -48,8 +57,9 @@ static bool is_entry_of_ours(const char *name) {
             return true;
     size_t number;
     int length = 0;
-    return sscanf(name, WORKSPACE_EVICTIONS "%n", &number, &length) == 1 && length > 0 &&
-           name[length] == '\0';
+    return number_of_other(name) > 0 ||
+           (sscanf(name, WORKSPACE_EVICTIONS "%n", &number, &length) == 1 && length > 0 &&
+            name[length] == '\0');
 }
 
 /* What base/output.h calls a file that is incomplete. */
@@ -386,6 +396,62 @@ int workspace_commit(struct workspace *workspace, const char *const *carried, st
     free(old);
     end(workspace);
     return status;
+}
+
+/* ---- with other numbers of threads ---- */
+
+char *workspace_other(const char *directory, int threads) {
+    char *name = memory_format(WORKSPACE_OTHER, threads);
+    char *path = workspace_path(directory, name);
+    free(name);
+    return path;
+}
+
+static int by_number(const void *left, const void *right) {
+    return *(const int *)left - *(const int *)right;
+}
+
+static bool note_other(int folder, const char *name, void *others) {
+    char *trace = memory_format("%s/%s", name, WORKSPACE_TRACE);
+    int threads = number_of_other(name);
+    if (threads > 0 && !is_absent(folder, trace))
+        *VECTOR_ADD((struct int_list *)others) = threads;
+    free(trace);
+    return true;
+}
+
+size_t workspace_others(const char *directory, int **threads) {
+    struct int_list others = {0};
+    int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        own_folder_each(folder, note_other, &others);
+        close(folder);
+    }
+    VECTOR_SORT(&others, by_number);
+    *threads = others.items;
+    return others.count;
+}
+
+int workspace_make_other(const char *directory, int threads, struct error *error) {
+    char *path = workspace_other(directory, threads);
+    int status = mkdir(path, 0700) == 0
+                     ? 0
+                     : error_set(error, "cannot create %s: %s: make room", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+void workspace_drop_other(const char *directory, int threads) {
+    char *name = memory_format(WORKSPACE_OTHER, threads);
+    int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = parent < 0 ? -1 : own_folder_open(parent, name);
+    if (folder >= 0) {
+        own_folder_remove(parent, name, folder);
+        close(folder);
+    }
+    if (parent >= 0)
+        close(parent);
+    free(name);
 }
 
 struct trace *workspace_load_trace(const char *directory, struct error *error) {

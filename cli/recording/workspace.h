@@ -23,6 +23,8 @@
 
 #define WORKSPACE_EVICTIONS "evictions-%zu.persik" /* from 1 on */
 
+#define WORKSPACE_OTHER "threads-%d" /* a recording of the same program with so many threads */
+
 struct workspace {
     char *directory; /* what it will be called */
     char *building;  /* where the stages write, mode 0700 */
@@ -49,6 +51,19 @@ void workspace_clean(void *workspace);
 /* DIRECTORY/NAME, freed by the caller. */
 char *workspace_path(const char *directory, const char *name);
 bool workspace_has(const char *directory, const char *name);
+
+/* DIRECTORY/threads-N, freed by the caller. */
+char *workspace_other(const char *directory, int threads);
+
+/* For which N there is such a recording, with a trace, in rising order: *threads is the caller's to
+ * free. Returns how many. */
+size_t workspace_others(const char *directory, int **threads);
+
+/* Makes DIRECTORY/threads-N, for the stages to write into. 0, or -1 and `error`. */
+int workspace_make_other(const char *directory, int threads, struct error *error);
+
+/* Removes it again, with all that they wrote. */
+void workspace_drop_other(const char *directory, int threads);
 
 /* DIRECTORY/trace.persik. Says `persik profile` when there is none. */
 struct trace *workspace_load_trace(const char *directory, struct error *error);

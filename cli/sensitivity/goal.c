@@ -3,9 +3,9 @@
 #include <math.h>
 
 /* With what is known of the figure's kind. */
-static struct estimate widen(const struct assertion *goal, const struct model *model,
-                             const struct load_row *row, struct estimate figure) {
-    const struct uncertainty parts = prediction_uncertainty(model, row->prediction);
+static struct estimate widen(const struct assertion *goal, const struct load_row *row,
+                             struct estimate figure) {
+    const struct uncertainty parts = prediction_uncertainty(row->prediction);
     double share = uncertainty_share(&parts);
     bool is_endless = row->prediction->result.regime != REGIME_ENDING;
     switch (assertion_figure(goal)) {
@@ -31,8 +31,7 @@ static bool keeps(const struct assertion *goal, double value) {
     return goal->relation == '<' ? value < goal->bound : value > goal->bound;
 }
 
-struct goal_judgement goal_judge(const struct assertion *goal, const struct model *model,
-                                 const struct load_row *row) {
+struct goal_judgement goal_judge(const struct assertion *goal, const struct load_row *row) {
     const struct sim_result *result = &row->prediction->result;
     struct goal_judgement judgement = {GOAL_MISSED, {NAN, NAN}, UNIT_NONE, 0, NAN};
     double value;
@@ -40,8 +39,8 @@ struct goal_judgement goal_judge(const struct assertion *goal, const struct mode
         return judgement;
     bool holds = assertion_holds(goal, result, &value, &judgement.unit);
     double sign = goal->relation == '<' ? 1 : -1;
-    judgement.figure = widen(goal, model, row, assertion_estimate(goal, result));
-    judgement.alike = prediction_uncertainty(model, row->prediction).machine * value / goal->bound;
+    judgement.figure = widen(goal, row, assertion_estimate(goal, result));
+    judgement.alike = prediction_uncertainty(row->prediction).machine * value / goal->bound;
     judgement.margin = sign * (goal->bound - value) / goal->bound;
     if (holds)
         judgement.met =

@@ -22,7 +22,6 @@ struct goal_judgement {
 };
 
 /* Of one goal and one predicted configuration (its load row: load_row_of()). */
-struct goal_judgement goal_judge(const struct assertion *goal, const struct model *model,
-                                 const struct load_row *row);
+struct goal_judgement goal_judge(const struct assertion *goal, const struct load_row *row);
 
 #endif

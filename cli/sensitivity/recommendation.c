@@ -13,7 +13,7 @@ static void judge(const struct recommendation_search *search, struct tried *trie
     tried->margin = INFINITY;
     for (size_t g = 0; g < search->n_goals; g++) {
         struct goal_judgement *judgement = &tried->goals[g];
-        *judgement = goal_judge(&search->goals[g], search->model, &row);
+        *judgement = goal_judge(&search->goals[g], &row);
         if (judgement->met < tried->met)
             tried->met = judgement->met;
         if (judgement->margin >= tried->margin || isnan(tried->margin))

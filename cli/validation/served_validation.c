@@ -117,8 +117,7 @@ static int predict(const struct session *session, struct configuration *configur
     if (prediction_make(session->model, configuration->threads, configuration->cores, &config,
                         &configuration->prediction, error) < 0)
         return -1;
-    const struct uncertainty parts =
-        prediction_uncertainty(session->model, &configuration->prediction);
+    const struct uncertainty parts = prediction_uncertainty(&configuration->prediction);
     configuration->uncertainty = uncertainty_share(&parts);
     return 0;
 }

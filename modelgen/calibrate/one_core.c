@@ -121,6 +121,27 @@ void one_core_compare(const struct trace *trace, double ended_ns, double simulat
     }
 }
 
+/* Of OpenMP's teams it is known how they wait. */
+static bool is_awake(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (model->pools[p].awake)
+            return true;
+    return false;
+}
+
+void one_core_note_spinning(const struct trace_meta *meta, struct model *model) {
+    double left_ns = (double)meta->left_cpu_ns, recorded_ns = (double)meta->cpu_ns;
+    if (!(left_ns >= evidence.spun_away * recorded_ns) || model->unpredicted || is_awake(model))
+        return;
+    model->unpredicted =
+        memory_format("with one core the program had computed for %.2g s, %.2g times as long as "
+                      "recorded, without coming to its end: its threads wait for each other "
+                      "without sleeping, which is not recorded: what other configurations take is "
+                      "not known",
+                      left_ns / 1e9, left_ns / recorded_ns);
+    notes_add(model, "%s", model->unpredicted);
+}
+
 void one_core_note(struct model *model, double ratio, bool turns_explain) {
     if (turns_explain)
         notes_add(model,

@@ -17,6 +17,11 @@
 void one_core_compare(const struct trace *trace, double ended_ns, double simulated_cpu_ns,
                       struct model *model);
 
+/* A run that took several times the CPU time with one core, without an end: its threads wait for
+ * each other without sleeping, which no record shows. Then only the recorded configuration has
+ * figures. For models that know of no spinning. */
+void one_core_note_spinning(const struct trace_meta *meta, struct model *model);
+
 /* Says in the model what that `ratio` is taken for: costs of turns on a core, which are in the
  * model (cli/prediction/turn_costs.h), or what several cores cost each other. */
 void one_core_note(struct model *model, double ratio, bool turns_explain);

@@ -158,13 +158,18 @@ static struct scaling with_offset(const struct peg_builder *builder, const struc
     return rounds;
 }
 
-/* In what whole items the rounds of `passes` are shared out among the pool's own threads. */
+/* In what whole items the rounds of `passes` are shared out among the pool's own threads. That so
+ * few come out evenly, of which the source says nothing, is chance. */
 static void share_items(const struct peg_builder *builder, int pool,
                         const struct loop_passes *passes, enum rest told, struct scaling *scaling) {
     const struct thread_pool *team = &builder->in->pools->pools[pool];
     if (!team->scales)
         return;
     struct iteration_partition_fit fit = iteration_partition_fit(passes, team, told);
+    bool is_chance = scaling->share == 0 && told == REST_NONE && fit.rest != REST_NONE &&
+                     fit.uneven && fit.total < evidence.times_seen * team->size;
+    if (is_chance)
+        return;
     iteration_partition_note(&builder->in->evidence[pool], &fit);
     if (fit.rest == REST_NONE)
         return;

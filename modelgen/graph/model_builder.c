@@ -28,7 +28,7 @@ static char *place_of(const struct trace *trace, const struct thread_pool *pool)
 }
 
 void model_builder_pools(const struct trace *trace, const struct thread_pools *pools,
-                         struct model *model) {
+                         const double *cpu_ns, struct model *model) {
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct thread_pool *from = &pools->pools[p];
         int index = model_add_pool(model, memory_strdup(from->name));
@@ -36,6 +36,8 @@ void model_builder_pools(const struct trace *trace, const struct thread_pools *p
         pool->origin = origin_of(trace, from);
         pool->threads = model_builder_constant(from->size);
         pool->profiled_threads = from->size;
+        for (size_t i = 0; i < from->n_threads; i++)
+            pool->profiled_cpu_ns += cpu_ns[from->threads[i]];
         pool->scales = from->scales;
         bool is_plain = from->factor == 1 && from->offset == 0;
         pool->asked_factor = is_plain ? 0 : from->factor;

@@ -8,9 +8,9 @@
 #include "formats/model.h"
 #include "modelgen/threads/thread_pools.h"
 
-/* Appends the thread pools, in their order. */
+/* Appends the thread pools, in their order. `cpu_ns`: of each thread of the trace. */
 void model_builder_pools(const struct trace *trace, const struct thread_pools *pools,
-                         struct model *model);
+                         const double *cpu_ns, struct model *model);
 
 /* Appends copies of the edges for `when` that do not leave a loop; false: there are none. */
 bool model_builder_copy_edges(const struct node *from, enum outcome when, struct node *to);

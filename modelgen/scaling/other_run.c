@@ -67,3 +67,11 @@ int other_run_tells(struct model *model, int p, struct pool_seen recorded, struc
     notes_add(model, "%s: %s", pool->name, pool->rule);
     return 0;
 }
+
+bool other_run_refutes(const struct pool *pool, struct pool_seen other, double simulated_ns) {
+    bool is_guess = pool->scales && pool->partition != PARTITION_NONE &&
+                    pool->partition != PARTITION_UNKNOWN && pool->confidence < 1;
+    bool goes_another_way = other.threads == 1 && pool->one_thread && *pool->one_thread;
+    return is_guess && !goes_another_way && other.threads != pool->profiled_threads &&
+           other.cpu_ns > 0 && simulated_ns > 0 && !is_same(simulated_ns, other.cpu_ns);
+}

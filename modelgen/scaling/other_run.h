@@ -3,6 +3,8 @@
 #ifndef PERSIK_MODELGEN_SCALING_OTHER_RUN_H
 #define PERSIK_MODELGEN_SCALING_OTHER_RUN_H
 
+#include <stdbool.h>
+
 #include "formats/model.h"
 
 /* A pool in one run. */
@@ -20,5 +22,9 @@ enum partition other_run_rule(struct pool_seen one, struct pool_seen other);
  * that they tell none: `recorded` is the model's own run. 0 or 1: it has a rule now. */
 int other_run_tells(struct model *model, int pool, struct pool_seen recorded,
                     struct pool_seen other);
+
+/* Is the pool's rule, which is a guess, refuted by the other run? `simulated_ns` is what its
+ * threads compute in the model when there are as many. Such a rule is to be told anew. */
+bool other_run_refutes(const struct pool *pool, struct pool_seen other, double simulated_ns);
 
 #endif

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "modelgen/calibrate/one_core.h"
+#include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MS = 1000000, CPU = 1000 * MS };
@@ -125,6 +126,26 @@ static void threads_that_are_bound_to_cores_are_not_compared(void **state) {
     model_free(model);
 }
 
+static void a_run_that_does_not_end_on_one_core_spins(void **state) {
+    (void)state;
+    struct trace_meta meta = {.cpu_ns = 20 * MS, .left_cpu_ns = 1000 * MS};
+    struct model *model = build_model(2);
+    one_core_note_spinning(&meta, model);
+    assert_non_null(model->unpredicted);
+    assert_non_null(strstr(model->unpredicted, "50 times as long"));
+    model_free(model);
+    model = build_model(2);
+    meta.left_cpu_ns = 30 * MS; /* others had the core */
+    one_core_note_spinning(&meta, model);
+    assert_null(model->unpredicted);
+    meta.left_cpu_ns = 1000 * MS; /* how a team waits is known */
+    int pool = build_pool(model, 2, true);
+    model->pools[pool].awake = true;
+    one_core_note_spinning(&meta, model);
+    assert_null(model->unpredicted);
+    model_free(model);
+}
+
 static void threads_are_kept_within_the_cores(void **state) {
     (void)state;
     const struct pool allowed = {.cores_factor = 1},
@@ -147,6 +168,7 @@ int main(void) {
         cmocka_unit_test(a_run_that_kept_one_core_busy_tells_nothing),
         cmocka_unit_test(a_program_that_asks_for_its_cores_may_be_another_one),
         cmocka_unit_test(threads_that_are_bound_to_cores_are_not_compared),
+        cmocka_unit_test(a_run_that_does_not_end_on_one_core_spins),
         cmocka_unit_test(threads_are_kept_within_the_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* What two recordings with different numbers of threads tell of a pool's rule. */
 /* tests/run: beside others */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,12 +38,32 @@ static void runs_that_can_tell_nothing_tell_nothing(void **state) {
     assert_int_equal(other_run_rule(four, (struct pool_seen){5, 9e9}), PARTITION_UNKNOWN);
 }
 
+static void a_guess_is_refuted_by_other_work(void **state) {
+    (void)state;
+    struct pool pool = {
+        .scales = true, .profiled_threads = 4, .partition = PARTITION_SHARED, .confidence = 0.9};
+    const struct pool_seen two = {2, 8e9};
+    assert_true(other_run_refutes(&pool, two, 4e9));
+    assert_false(other_run_refutes(&pool, two, 7.5e9)); /* as it computes there */
+    assert_false(other_run_refutes(&pool, two, NAN));   /* it does not tell */
+    assert_false(other_run_refutes(&pool, (struct pool_seen){4, 8e9}, 4e9));
+    pool.confidence = 1; /* the source's word, or the user's */
+    assert_false(other_run_refutes(&pool, two, 4e9));
+    pool.confidence = 0.9;
+    pool.one_thread = "a branch";
+    assert_true(other_run_refutes(&pool, two, 4e9));
+    assert_false(other_run_refutes(&pool, (struct pool_seen){1, 8e9}, 4e9));
+    pool.partition = PARTITION_UNKNOWN; /* nothing to refute */
+    assert_false(other_run_refutes(&pool, two, 4e9));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_in_all_is_a_total),
         cmocka_unit_test(the_same_for_each_is_their_own),
         cmocka_unit_test(what_is_neither_is_unknown),
         cmocka_unit_test(runs_that_can_tell_nothing_tell_nothing),
+        cmocka_unit_test(a_guess_is_refuted_by_other_work),
     };
     return cmocka_run_group_tests_name("other run", tests, NULL, NULL);
 }

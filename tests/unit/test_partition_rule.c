@@ -646,6 +646,14 @@ static void without_source_a_remainder_tells_a_total(void **state) {
     model_free(model);
 }
 
+/* As threads that sleep and look now and then: one of four such splits is even by chance. */
+static void a_remainder_of_few_rounds_is_chance(void **state) {
+    (void)state;
+    struct model *model = row_model((int[]){2, 1, 2, 1}, 4, NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    model_free(model);
+}
+
 /* As with std::thread, whose source is not there: no loop is known for a share. */
 static void source_that_does_not_show_how_threads_come_tells_no_rule(void **state) {
     (void)state;
@@ -1183,6 +1191,7 @@ int main(void) {
         cmocka_unit_test(what_is_done_once_in_no_time_does_not_say_how_rows_are_shared_out),
         cmocka_unit_test(takers_that_were_never_refused_wait),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
+        cmocka_unit_test(a_remainder_of_few_rounds_is_chance),
         cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),

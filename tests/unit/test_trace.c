@@ -68,6 +68,7 @@ static struct trace *make_trace(size_t n_records) {
                                 .preempt_ns = 17000.25,
                                 .idle_wake_ns = 31000.75,
                                 .sleep_cpu_ns = 4500.5,
+                                .left_cpu_ns = 3000000000,
                                 .lost_records = 1,
                                 .lost_events = 2,
                                 .records = n_records + 1,
@@ -170,6 +171,7 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_string_equal(meta->build_id, "00ff");
     assert_string_equal(meta->loss, "the disk is full");
     assert_true(meta->has_pages);
+    assert_true(meta->left_cpu_ns == 3000000000);
     assert_string_equal(meta->no_pages, "not known");
     assert_string_equal(meta->host, "2 cores");
     assert_string_equal(meta->libc, "2.36");
