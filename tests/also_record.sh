@@ -55,7 +55,7 @@ check "one that was recorded has those of its own recording" \
     sh -c 'rm -rf two/threads-2 && cp -r with_two two/threads-2'
 own=$("$persik" predict -i with_two --threads 2 --cores 2 --format json 2>/dev/null | jq -r '.configurations[0].run_ns')
 check "the same figures" [ "$(figures 2)" = "$own" ]
-check "which is said, too" grep -q 'threads 2, cores 2: from the recording with as many' err
+check "which is said, too" grep -q 'threads 2: from the recording with as many' err
 check "and other numbers have none" [ "$(figures 8)" = null ]
 "$persik" predict -i two --threads 2 --cores 2 --scale 'main=0.5' --format json >out 2>err
 check "nor where something is changed in the model" [ "$(jq -r '.configurations[0].run_ns' out)" = null ]

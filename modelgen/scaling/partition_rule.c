@@ -170,6 +170,7 @@ struct contents {
  * takes once, as the word to begin, is no supply. */
 static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
+    bool met = false; /* shares of what is done again and again between two barriers */
     struct pool_graph graph = pool_graph_make(model, pool);
     double least_ns = evidence.negligible * cpu_ns;
     for (size_t n = 0; n < model->n_nodes; n++) {
@@ -186,8 +187,12 @@ static struct contents find_contents(struct model *model, int pool, double cpu_n
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
         for (size_t e = 0; e < node->n_edges; e++) {
             const struct edge *edge = &node->edges[e];
+            bool between_meetings =
+                pool_graph_same_loop(graph.reaches, graph.n, n, (size_t)edge->to);
             bool own = edge->cpu_scaling.pool == pool &&
                        (pool_graph_stays(&graph, n, edge) || dist_mean(&edge->cpu_ns) >= least_ns);
+            met |= edge->cpu_scaling.pool == pool && between_meetings &&
+                   edge->cpu_scaling.share >= 1 - evidence.negligible;
             found.share |= (own && edge->cpu_scaling.share > 0) ||
                            (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
             found.part |= own && edge->cpu_scaling.share > evidence.negligible &&
@@ -195,6 +200,7 @@ static struct contents find_contents(struct model *model, int pool, double cpu_n
         }
     }
     pool_graph_free(&graph);
+    found.share |= met && !found.supply;
     return found;
 }
 

@@ -83,7 +83,8 @@ static struct prediction predict(int threads, int recorded, struct model *models
     const struct sim_config config = {.seed = 1};
     models[0] = make(1, 4);
     models[1] = make(1, recorded);
-    const struct other_models others = {&models[1], 1, 1};
+    struct other_model other = {models[1], false};
+    struct other_models others = {&other, 1, 1};
     struct prediction prediction;
     struct error error;
     if (other_models_predict(models[0], &others, &choice, 2, &config, &prediction, &error) < 0)
