@@ -7,9 +7,7 @@
 cd "$scratch" || exit 1
 
 gcc -std=c17 -D_GNU_SOURCE -g -O1 "$root/tests/programs/open_ends.c" -o open_ends -lpthread || exit 2
-# Without the source nothing tells a total from what each thread does.
 profile() { "$persik" profile --no-source --once --no-block-io "$@" >out 2>err; }
-pool() { jq -r ".pools[] | select(.scales) | $1" "$2/model.json"; }
 
 # ---- the recordings ----
 
@@ -25,40 +23,40 @@ printer() { "$persik" profile -q --no-source --once -o printed --also-record thr
 check "the number may be marked" printer
 check "and the program's output appears once" [ "$(cat out)" = 3 ]
 
-# ---- what they tell ----
+# ---- what they tell: of kept recordings, without the source, which alone would tell it ----
 
-unknown() {
-    profile -o one -- ./open_ends "$1" 4 && PATH='' "$persik" build-model -i one >summary 2>err &&
-        [ "$(pool .partition one)" = unknown ]
-}
-advised() { grep -A 2 'record once more' summary | tr -s ' \n' '  ' | grep -q 'also-record threads=2.: that tells 1 of 1 unknowns'; }
-told() {
-    profile -o two --also-record threads=2 -- ./open_ends "$1" 4 && PATH='' "$persik" build-model -i two >summary 2>err
-}
+bare() { rm -rf "$2" && kept "$1" "$2" && rm "$2/static.json"; }
+pool() { jq -r ".pools[] | select(.scales) | $1" "$2/model.json"; }
+build() { PATH='' "$persik" build-model -q -i "$1" >summary; }
+
+# unknown NAME, told NAME: of the program with 8 threads, and of the same with 4, too.
+unknown() { bare "$1-8" one && build one && [ "$(pool .partition one)" = unknown ]; }
+told() { bare "$1-8" two && bare "$1-4" two/threads-4 && build two; }
+advised() { tr -s ' \n' '  ' <summary | grep -q 'also-record threads=4.: that tells 1 of 1 unknowns'; }
 check "one recording does not tell whether threads share a total" unknown together
 check "the model says that another one would" advised
-check "both are recorded" told together
+check "two do" told together
 check "a total is told" [ "$(pool .partition two)" = fixed ]
 check "and nothing more is advised" sh -c '! grep -q "record once more" summary'
-check "both are recorded where each does the same" told each
+check "two do where each does the same" told each
 check "that is told, too" [ "$(pool .partition two)" = perthread ]
 
-# ---- figures from the recording itself ----
+# ---- figures of the recordings themselves ----
 
-# The model of four threads has no figures but its own.
-check "one recording alone, with another within it that has a model" sh -c "rm -rf two && cp -r one two && cp -r one two/threads-2"
-figures() { "$persik" predict -i two --threads "$1" --cores 2 --format json 2>err | jq -r '.configurations[0].run_ns'; }
-# What the folder's name says is not believed: the model knows with how many it was recorded.
-check "a number of which there is no recording has none" [ "$(figures 2)" = null ]
-profile -o with_two -- ./open_ends together 2 && PATH='' "$persik" build-model -q -i with_two 2>>err
-check "one that was recorded has those of its own recording" \
-    sh -c 'rm -rf two/threads-2 && cp -r with_two two/threads-2'
-own=$("$persik" predict -i with_two --threads 2 --cores 2 --format json 2>/dev/null | jq -r '.configurations[0].run_ns')
-check "the same figures" [ "$(figures 2)" = "$own" ]
-check "which is said, too" grep -q 'threads 2: from the recording with as many' err
-check "and other numbers have none" [ "$(figures 8)" = null ]
-"$persik" predict -i two --threads 2 --cores 2 --scale 'main=0.5' --format json >out 2>err
-check "nor where something is changed in the model" [ "$(jq -r '.configurations[0].run_ns' out)" = null ]
+figure() { "$persik" predict -i "$1" --threads "$2" --cores 2 --format json 2>err | jq -r '.configurations[0].run_ns'; }
+bare together-4 four && build four
+own=$(figure four 4)
+check "a recording has figures for its own number" [ "$own" != null ]
+# The model of the first one is as if the other had not been there.
+unknown together && cp -r one two.unknown && cp -r four two.unknown/threads-4
+check "what the model has no figures for has those of its own recording" [ "$(figure two.unknown 4)" = "$own" ]
+check "which is said" grep -q 'threads 4: from the recording with as many' err
+check "other numbers have none" [ "$(figure two.unknown 2)" = null ]
+mv two.unknown/threads-4 two.unknown/threads-2
+check "what the folder is called does not count" [ "$(figure two.unknown 2)" = null ]
+mv two.unknown/threads-2 two.unknown/threads-4
+"$persik" predict -i two.unknown --threads 4 --cores 2 --scale 'main=0.5' --format json >out 2>err
+check "nor do they where something is changed in the model" [ "$(jq -r '.configurations[0].run_ns' out)" = null ]
 
 # ---- what goes wrong ----
 
