@@ -18,6 +18,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=on-slow-disk.sh
+. "$(dirname "$0")/on-slow-disk.sh"
 
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 read -ra build_options <<<"${BUILD:-}"
@@ -43,28 +45,12 @@ command_of() {
     [ "$1" != hashing ] || command=("${SHA256DEEP:-sha256deep}" -Fm -j "$2" -r "$SLOW_DISK/files")
 }
 
-record_and_measure() {
-    local kind i t
+measured_run() { seconds_of "${command[@]}"; }
+
+on_the_disk() {
+    prepare="'$SLOW_DISK_DROP'"
     blockdev --setra 256 "$SLOW_DISK_DEVICE" # what others left there remains
-    for kind; do
-        mkdir -p "$kept/$kind"
-        touch "$kept/$kind/measured"
-        [ ! -s "$kept/$kind/recording/trace.persik" ] || continue
-        command_of "$kind" "$recorded"
-        "$persik" profile -q --no-evictions --plain-runs 1 --prepare "$SLOW_DISK_DROP" -o "$kept/$kind/recording" -- \
-            "${command[@]}" >&2
-    done
-    for ((i = 1; i <= runs; i++)); do
-        for kind; do
-            for t in "${threads[@]}"; do
-                [ "$(grep -cs "^$t " "$kept/$kind/measured")" -lt "$i" ] || continue
-                [ $SECONDS -lt "$limit" ] || return 0
-                "$SLOW_DISK_DROP"
-                command_of "$kind" "$t"
-                echo "$t $(seconds_of "${command[@]}")" >>"$kept/$kind/measured"
-            done
-        done
-    done
+    record_and_measure "$@"
 }
 
 compare() {
@@ -84,7 +70,7 @@ compare() {
 
 need_persik
 [ $# -gt 0 ] || set -- random shared rows
-case $1 in --on-the-disk) record_and_measure "${@:2}" && exit ;; esac
+case $1 in --on-the-disk) on_the_disk "${@:2}" && exit ;; esac
 mkdir -p "$kept"
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/mapped_reader.c" -o "$kept/mapped_reader" -lpthread
 cat >"$kept/fill" <<'END'

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../tests/programs/random_numbers.h"
+
 enum { MAX_THREADS = 64 };
 
 struct job {
@@ -29,13 +31,6 @@ struct job {
     uint64_t random;
     uint64_t sum;
 };
-
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
 
 static double next_fraction(uint64_t *state) {
     return (double)(next_random(state) >> 11) * 0x1p-53;
@@ -91,13 +86,9 @@ int main(int argc, char **argv) {
         err(1, "no memory");
     for (size_t i = 0; i < all.n_blocks; i++)
         until[i] = sum += pow((double)(i + 1), -skew);
-    uint64_t random = 1;
-    for (size_t i = 0; i < all.n_blocks; i++) {
+    for (size_t i = 0; i < all.n_blocks; i++)
         until[i] /= sum;
-        size_t other = next_random(&random) % (i + 1); /* shuffled */
-        places[i] = places[other];
-        places[other] = i;
-    }
+    shuffle(places, all.n_blocks, 1);
     all.until = until;
     all.places = places;
 

@@ -1,14 +1,20 @@
 #!/bin/bash
 # How well a web server is predicted whose files are on a slow disk and not in memory, as Tarvo and Reiss (2017, section
-# 5.1) did with theirs: samples/tornado is recorded once, with one worker at a middle rate, and predicted with other
-# numbers of workers at other rates. Root only; the disk is made by bench/slow-disk.sh.
+# 5.1) did with theirs: it is recorded once, at a middle rate, and predicted with other numbers of threads at other rates.
+# Root only; the disk is made by bench/slow-disk.sh.
 #
 # usage: bench/tornado.sh [run|compare]    (default: run, then compare)
+#
+#   SERVER=tornado   samples/tornado, recorded with one worker; the paper's figures stand beside
+#   SERVER=nginx     one event loop, and helper threads that read (`aio threads`); recorded with two of these; $NGINX_BINARY, or
+#                    Debian's package nginx, must be there
+#   SERVER=apache    the worker model in one process (-X), which reads its files; recorded with two workers; Debian's
+#                    package apache2-bin must be there
 #
 # Each run begins with an empty page cache and has the same requests: same files, same order, and the same times between
 # them, stretched to the rate. Throughput and response times are the client's, from when a request was to be sent; the
 # disk's utilisation is by its own log, for the time from the first request to the last answer. Of each configuration
-# $RUNS runs, in turn with all others; their medians. The recording and every run are kept in bench/scratch/tornado/:
+# $RUNS runs, in turn with all others; their medians. The recording and every run are kept in bench/scratch/$SERVER-disk/:
 # delete the folder to measure anew, give more $RUNS to add some. No run begins after $LIMIT seconds: start it again.
 #
 #   THREADS, RATES   the configurations (1 2 4 8, 25 50 70 85 100 120 requests a second)
@@ -26,15 +32,73 @@ requests=${REQUESTS:-600}
 files=${FILES:-20000}
 recorded_rate=50
 recorded_port=18087
+port=18088
 tries=4
-kept=$work/tornado
-server=$built/samples/tornado
+name=${SERVER:-tornado}
+kept=$work/$name-disk
+recorded_threads=2
 disk=(--turn 6000 --seek-least 600 --seek-most 8000) # a disk of 10,000 turns a minute
 
 load() { # RATE PORT
     "$persik" load -q --format json --rate "$1/s" --requests "$requests" --seed 1 --no-keep-alive --urls "$kept/urls" \
         "http://127.0.0.1:$2"
 }
+
+# ------------------------------------------------------------------------- the servers
+
+# NAME_command THREADS PORT sets `server`, which serves $SLOW_DISK/www.
+tornado_command() { server=("$built/samples/tornado" --port "$2" --threads "$1" --root "$SLOW_DISK/www"); }
+
+nginx_command() {
+    nginx=${NGINX_BINARY:-/usr/sbin/nginx}
+    [ -x "$nginx" ] || fail "no nginx: install it, or say where it is by NGINX_BINARY=FILE"
+    mkdir -p "$kept/nginx/logs"
+    echo "daemon off;
+master_process off;
+user root;
+pid $kept/nginx/pid;
+error_log $kept/nginx/error.log;
+thread_pool files threads=$1;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    aio threads=files;
+    sendfile off;
+    output_buffers 1 1m;
+    client_body_temp_path $kept/nginx/body;
+    proxy_temp_path $kept/nginx/proxy;
+    fastcgi_temp_path $kept/nginx/fastcgi;
+    uwsgi_temp_path $kept/nginx/uwsgi;
+    scgi_temp_path $kept/nginx/scgi;
+    server { listen 127.0.0.1:$2 backlog=4096; root $SLOW_DISK/www; }
+}" >"$kept/nginx/$1.conf"
+    server=("$nginx" -p "$kept/nginx" -c "$kept/nginx/$1.conf")
+}
+
+apache_command() {
+    local modules=/usr/lib/apache2/modules
+    [ -x /usr/sbin/apache2 ] || fail "no Apache: install apache2-bin"
+    mkdir -p "$kept/apache"
+    echo "LoadModule mpm_worker_module $modules/mod_mpm_worker.so
+LoadModule authz_core_module $modules/mod_authz_core.so
+Listen 127.0.0.1:$2
+ListenBacklog 4096
+ServerName localhost
+PidFile $kept/apache/pid
+ErrorLog $kept/apache/log
+DocumentRoot $SLOW_DISK/www
+ServerLimit 1
+ThreadLimit 64
+StartServers 1
+ThreadsPerChild $1
+MaxRequestWorkers $1
+KeepAlive Off
+EnableSendfile Off
+EnableMMAP Off" >"$kept/apache/$1.conf"
+    server=(/usr/sbin/apache2 -X -d "$kept/apache" -f "$kept/apache/$1.conf")
+}
+
+is_listening() { grep -qi ":$(printf '%04X' "$1") 0*:0000 0A" /proc/net/tcp; }
 
 # ------------------------------------------------------------------------- with the slow disk
 
@@ -55,20 +119,23 @@ record() {
 }
 
 record_once() {
+    "${name}_command" "$recorded_threads" "$recorded_port"
     "$persik" profile -q -o "$kept/recording" --prepare "$SLOW_DISK_DROP" \
         --load "$0 recorded-load" -- \
-        "$server" --port "$recorded_port" --threads 1 --root "$SLOW_DISK/www" >&2
+        "${server[@]}" >&2
 }
 
 # run THREADS RATE: "ROUND THREADS RATE" and what was measured, a line of the CSV file.
 run() {
-    local port before
+    local before
     "$SLOW_DISK_DROP"
-    rm -f "$scratch/out"
-    "$server" --port 0 --threads "$1" --root "$SLOW_DISK/www" >"$scratch/out" &
+    "${name}_command" "$1" "$port"
+    "${server[@]}" >"$scratch/out" &
     pid=$!
-    until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
-    port=$(sed -n 's/^listening on port //p' "$scratch/out")
+    until is_listening "$port"; do
+        kill -0 "$pid" 2>/dev/null || fail "the server did not start"
+        sleep 0.02
+    done
     before=$(wc -l <"$kept/log")
     load "$2" "$port" >"$scratch/result" || fail "the load failed"
     tail -n +$((before + 1)) "$kept/log" |
@@ -131,7 +198,7 @@ compare() {
         echo "$t $r $n $figures $p"
     done >"$kept/compared"
     echo "threads rate runs | throughput, 1/s: median (least .. most), predicted, error % | disk, % | mean response, ms | 95th percentile, ms"
-    awk 'function cell(at, predicted,   error) {
+    awk -v name="$name" 'function cell(at, predicted,   error) {
             error = 100 * (predicted / $at - 1)
             n[at]++; sum[at] += error < 0 ? -error : error
             if ((error < 0 ? -error : error) > most[at]) most[at] = error < 0 ? -error : error
@@ -139,7 +206,7 @@ compare() {
         }
         {printf "%d %d %d%s%s%s%s\n", $1, $2, $3, cell(4, $16), cell(7, $17), cell(10, $18), cell(13, $19)}
         END {
-            printf "%d configurations, error in %%: mean (largest), and that of Tarvo and Reiss (2017, Tornado)\n", NR
+            printf "%d configurations of %s, error in %%: mean (largest), and that of Tarvo and Reiss (2017, Tornado)\n", NR, name
             printf "throughput       %5.1f (%5.1f)    1.2 (  5.1)\n", sum[4] / n[4], most[4]
             printf "disk utilisation %5.1f (%5.1f)    2.5 (  7.7)\n", sum[7] / n[7], most[7]
             printf "mean response    %5.1f (%5.1f)   24.9 (158.3)\n", sum[10] / n[10], most[10]
@@ -160,6 +227,8 @@ account() {
             100 * (1 - modelled[2] / bytes)}' "$kept/modelled" "$kept/recording.log"
 }
 
+[ "$name" != tornado ] || recorded_threads=1
+declare -F "${name}_command" >/dev/null || fail "no server '$name'"
 need_persik
 case ${1:-all} in
 recorded-load) # of each recorded run; the last one is the traced one

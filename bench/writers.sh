@@ -16,6 +16,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=on-slow-disk.sh
+. "$(dirname "$0")/on-slow-disk.sh"
 
 read -ra threads <<<"${THREADS:-1 2 4 8}"
 runs=${RUNS:-3}
@@ -41,7 +43,7 @@ command_of() {
 }
 
 # Nothing is dirty, and nothing cached, before a run.
-prepare() {
+prepare_disk() {
     local limits
     rm -f "$SLOW_DISK"/written.*
     "$SLOW_DISK_DROP"
@@ -50,33 +52,19 @@ prepare() {
     echo "$dirty_limit" >"$limits/max_bytes"
 }
 
-# On the slow disk.
-record_and_measure() {
-    local kind i t before
+# What the run asked of the disk is kept beside.
+measured_run() {
+    local before
+    before=$(wc -l <"$kept/disk.log")
+    "${command[@]}"
+    tail -n +$((before + 1)) "$kept/disk.log" >"$kept/$1/disk.$2.$3"
+}
+
+on_the_disk() {
+    prepare="'$0' --prepare"
     "$SLOW_DISK_DROP"
     [ -s "$kept/disk.json" ] || "$persik" calibrate -q --duration 12s -o "$kept/disk.json" "$SLOW_DISK" >&2
-    for kind; do
-        mkdir -p "$kept/$kind"
-        touch "$kept/$kind/measured"
-        [ ! -s "$kept/$kind/recording/trace.persik" ] || continue
-        command_of "$kind" "$recorded"
-        "$persik" profile -q --no-evictions --plain-runs 1 --prepare "'$0' --prepare" -o "$kept/$kind/recording" -- \
-            "${command[@]}" >&2
-        lsblk -no MAJ:MIN "$SLOW_DISK_DEVICE" | tr -d ' ' >"$kept/$kind/device"
-    done
-    for ((i = 1; i <= runs; i++)); do
-        for kind; do
-            for t in "${threads[@]}"; do
-                [ "$(grep -cs "^$t " "$kept/$kind/measured")" -lt "$i" ] || continue
-                [ $SECONDS -lt "$limit" ] || return 0
-                prepare
-                command_of "$kind" "$t"
-                before=$(wc -l <"$kept/disk.log")
-                echo "$t $("${command[@]}")" >>"$kept/$kind/measured"
-                tail -n +$((before + 1)) "$kept/disk.log" >"$kept/$kind/disk.$t.$i"
-            done
-        done
-    done
+    record_and_measure "$@"
 }
 
 median() {
@@ -96,8 +84,8 @@ compare() {
 need_persik
 [ $# -gt 0 ] || set -- log logs bulk direct
 case $1 in
---prepare) prepare && exit ;;
---on-the-disk) record_and_measure "${@:2}" && exit ;;
+--prepare) prepare_disk && exit ;;
+--on-the-disk) on_the_disk "${@:2}" && exit ;;
 esac
 mkdir -p "$kept"
 rm -f "$kept/disk.log"

@@ -242,6 +242,7 @@ void model_free_node(struct node *node) {
     free(node->near_ns.values);
     free(node->calls);
     free(node->reads);
+    free(node->goes_on);
     for (size_t i = 0; i < node->n_edges; i++)
         model_free_edge(&node->edges[i]);
     free(node->edges);

@@ -180,7 +180,10 @@ struct object {
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
-    double initial_items;   /* queue only: items already there at the start of the run */
+    double initial_items; /* queue only: items already there at the start of the run */
+    int item_kind; /* queue only: of what comes from outside; 0: no particular. Else threads put
+                    * back what they did of it for others, and the queue is closed when all that
+                    * came is done */
     double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
                              * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns; /* disk only: of one request on one server */
@@ -407,14 +410,19 @@ struct node {
     /* IO with a disk, in place of `operations` where it is known: what each recorded call asked the
      * disk for, in the calls' order. Of each call the number of requests, then of each request the
      * first sector, the number of sectors, and whether it was there with the one before it (1), or
-     * came when that was done (0); more by REQUEST_AHEAD where the call is made ahead. What a cache
-     * still misses depends on what was read before: the n-th call of a run is the n-th of these, by
-     * whichever thread; what comes after the last one is like those of the second half. */
+     * came when that was done (0); more by REQUEST_AHEAD where it is made ahead, as all behind it
+     * in its call are. What a cache still misses depends on what was read before: the n-th call of
+     * a run is the n-th of these, by whichever thread; what comes after the last one is like those
+     * of the second half. */
     size_t n_calls;
     double *calls;  /* owned */
     size_t n_reads; /* none, or one for each of the `calls`: which of the page cache's calls it is;
                      * -1: it read nothing of it */
     double *reads;  /* owned */
+    size_t n_goes_on; /* none, or one for each of the `calls`: how many of them before this one its
+                       * thread made the one whose row it goes on with, reading on where that ended;
+                       * 0: it begins a row, or is in none. A thread goes on with its row */
+    double *goes_on;  /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

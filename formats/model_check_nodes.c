@@ -163,6 +163,21 @@ static int check_calls(const struct node *node, const struct place *place, struc
     return 0;
 }
 
+/* One for each call, behind those that it goes on from. */
+static int check_rows(const struct node *node, const struct place *place, struct error *error) {
+    size_t n = 0;
+    for (size_t i = 0; i < node->n_calls; i += 1 + 3 * (size_t)node->calls[i])
+        n++;
+    if (node->n_goes_on > 0 && node->n_goes_on != n)
+        return model_violation(place, error, "there are %zu for %zu calls", node->n_goes_on, n);
+    for (size_t i = 0; i < node->n_goes_on; i++)
+        if (!(node->goes_on[i] >= 0 && node->goes_on[i] <= (double)i &&
+              node->goes_on[i] == floor(node->goes_on[i])))
+            return model_violation(PLACE_INDEX(place, i), error, "%g calls before it is none",
+                                   node->goes_on[i]);
+    return 0;
+}
+
 static int check_edges(const struct model *model, const bool *closed, const struct node *node,
                        const struct place *above, struct error *error) {
     const struct place *place = PLACE_KEY(above, "edges");
@@ -302,7 +317,8 @@ int model_check_node(const struct model *model, const bool *closed, size_t i, st
         return -1;
     return check_edges(model, closed, node, place, error) ||
                    check_course(node, PLACE_KEY(place, "course"), error) ||
-                   check_calls(node, PLACE_KEY(place, "calls"), error)
+                   check_calls(node, PLACE_KEY(place, "calls"), error) ||
+                   check_rows(node, PLACE_KEY(place, "goes_on"), error)
                ? -1
                : 0;
 }

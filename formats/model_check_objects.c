@@ -156,6 +156,9 @@ static int check_arrivals(const struct object *object, const struct place *place
     if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
         return model_violation(PLACE_KEY(place, "interarrival_ns"), error,
                                "arrivals without time between them never end");
+    if (object->item_kind < 0 || (object->item_kind > 0 && object->kind != OBJECT_QUEUE))
+        return model_violation(PLACE_KEY(place, "item_kind"), error,
+                               "not a positive number of a queue");
     return model_check_amount(object->arrivals, "arrivals", place, error);
 }
 

@@ -149,6 +149,7 @@ static const struct field object_fields[] = {
     NUMBER(object, led_cpu_ns, 0),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
+    {AT(object, item_kind), .type = FIELD_INT},
     NUMBER(object, items_in_all, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),
@@ -294,6 +295,7 @@ static const struct field node_fields[] = {
     FLAG(node, ahead),
     NUMBERS(node, calls),
     NUMBERS(node, reads),
+    NUMBERS(node, goes_on),
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);

@@ -96,17 +96,54 @@ static void submit(struct engine *engine, struct shared *disk, struct thread *th
     wait_list_append(&disk->waiters[SIDE_TAKERS], thread);
 }
 
+/* ---- which call it is ---- */
+
+/* The first of the node's calls from `place` on that has not been made; with `only_first` of those
+ * that begin a row, or are in none. n_calls: there is none. */
+static int find_call(const struct engine *engine, const struct plan_node *node, int place,
+                     bool only_first) {
+    while (place < node->n_calls &&
+           (engine->is_made[node->first_call + place] ||
+            (only_first && engine->plan->calls[node->first_call + place].goes_on)))
+        place++;
+    return place;
+}
+
+/* A thread goes on with its row, and then begins the next one. When a thread finds none to begin,
+ * what is left of them is shared by all: the recorded order decides. The number of the call, or
+ * n_calls. */
+static int call_in_rows(struct engine *engine, const struct thread *thread,
+                        const struct plan_node *node) {
+    struct call_rows *rows = &engine->rows[node->rows];
+    int *last =
+        &engine->last_calls[(size_t)thread->id * (size_t)engine->plan->n_rows + (size_t)node->rows];
+    int call = *last == PLAN_NONE ? PLAN_NONE : engine->plan->calls[*last].next;
+    int place = call - node->first_call;
+    if (call == PLAN_NONE && !rows->are_shared) {
+        place = rows->begun = find_call(engine, node, rows->begun, true);
+        rows->are_shared = place == node->n_calls;
+    }
+    if (rows->are_shared)
+        place = rows->made = find_call(engine, node, rows->made, false);
+    if (place == node->n_calls)
+        return place;
+    *last = node->first_call + place;
+    engine->is_made[*last] = true;
+    return place;
+}
+
 /* The next of those that the node lists; in the long run, or when there are no more, one of the
  * second half, when caches held what they came to hold. */
 static const struct plan_call *next_call(struct engine *engine, struct thread *thread,
                                          const struct plan_node *node) {
-    int *made = &engine->calls_made[thread->node];
-    int half = node->n_calls / 2;
-    if (engine->plan->is_steady || *made >= node->n_calls)
-        return &engine->plan
-                    ->calls[node->first_call + half +
-                            (int)random_below(&thread->random, (uint32_t)(node->n_calls - half))];
-    return &engine->plan->calls[node->first_call + (*made)++];
+    int place = node->n_calls, half = node->n_calls / 2;
+    if (!engine->plan->is_steady && node->rows != PLAN_NONE)
+        place = call_in_rows(engine, thread, node);
+    else if (!engine->plan->is_steady && engine->calls_made[thread->node] < node->n_calls)
+        place = engine->calls_made[thread->node]++;
+    if (place == node->n_calls)
+        place = half + (int)random_below(&thread->random, (uint32_t)(node->n_calls - half));
+    return &engine->plan->calls[node->first_call + place];
 }
 
 static void decide_requests(struct engine *engine, struct thread *thread) {
@@ -152,12 +189,36 @@ static enum progress read_ahead(struct engine *engine, struct thread *thread, st
     return PROGRESS_WAITS;
 }
 
+/* How many of the last requests of the thread's call are for later than the call: a reader of the
+ * thread's makes them, if none is at work. */
+static int count_ahead(const struct engine *engine, const struct thread *thread) {
+    if (!engine->plan->nodes[thread->node].ahead || thread->request == PLAN_NONE)
+        return 0;
+    const struct thread *readers = &engine->readers[2 * (size_t)thread->id];
+    if (readers[0].wanted >= 1 || readers[1].wanted >= 1)
+        return 0;
+    int n = (int)thread->wanted, ahead = 0;
+    while (ahead < n && engine->plan->requests[thread->request + n - 1 - ahead].ahead)
+        ahead++;
+    return ahead;
+}
+
 static bool ask(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (thread->wanted < 1)
         return false;
+    int ahead = count_ahead(engine, thread);
+    int request = thread->request + (int)thread->wanted - ahead; /* the first of these */
+    thread->wanted -= ahead;
     thread->phase = PHASE_GRANTED;
     thread->granted = OUTCOME_YES;
     submit(engine, disk, thread);
+    if (ahead > 0) {
+        struct thread *reader = &engine->readers[2 * (size_t)thread->id];
+        reader->node = thread->node;
+        reader->wanted = ahead;
+        reader->request = request;
+        submit(engine, disk, reader);
+    }
     return true;
 }
 

@@ -45,6 +45,9 @@ struct engine *engine_make(const struct plan *plan) {
     engine->places = memory_alloc(n_threads * (size_t)plan->n_courses, sizeof *engine->places);
     engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
     engine->calls_made = memory_alloc((size_t)plan->n_nodes, sizeof *engine->calls_made);
+    engine->is_made = memory_alloc((size_t)plan->n_calls, sizeof *engine->is_made);
+    engine->rows = memory_alloc((size_t)plan->n_rows, sizeof *engine->rows);
+    engine->last_calls = memory_alloc(n_threads * (size_t)plan->n_rows, sizeof *engine->last_calls);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     engine->waiters = memory_alloc((size_t)plan->n_sides, sizeof *engine->waiters);
     engine->conditions = memory_alloc((size_t)plan->n_sides, sizeof *engine->conditions);
@@ -81,6 +84,9 @@ void engine_free(struct engine *engine) {
     free(engine->places);
     free(engine->comers);
     free(engine->calls_made);
+    free(engine->is_made);
+    free(engine->rows);
+    free(engine->last_calls);
     free(engine->numbers);
     free(engine->waiters);
     free(engine->conditions);
@@ -105,6 +111,10 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
            (size_t)plan->n_threads * (size_t)plan->n_courses * sizeof *engine->places);
     memset(engine->comers, 0, (size_t)plan->n_nodes * sizeof *engine->comers);
     memset(engine->calls_made, 0, (size_t)plan->n_nodes * sizeof *engine->calls_made);
+    memset(engine->is_made, 0, (size_t)plan->n_calls * sizeof *engine->is_made);
+    memset(engine->rows, 0, (size_t)plan->n_rows * sizeof *engine->rows);
+    for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_rows; i++)
+        engine->last_calls[i] = PLAN_NONE;
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];
         engine->joiners[pool] = (struct wait_list){0};

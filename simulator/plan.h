@@ -81,6 +81,8 @@ struct plan_request {
 
 struct plan_call {
     int first, n; /* requests */
+    int next;     /* the call of the same row behind it; PLAN_NONE */
+    bool goes_on; /* it is the next one of another */
 };
 
 struct plan_distance {
@@ -112,7 +114,8 @@ struct plan_node {
     int course; /* number among the nodes that have one; PLAN_NONE: it has none */
     int first_leg, n_legs;
     int first_call, n_calls; /* of an IO node; none: `operations` */
-    bool says_no;            /* some edge is only for OUTCOME_NO */
+    int rows;     /* number of the node among those that have calls in a row; PLAN_NONE */
+    bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
 
@@ -122,6 +125,7 @@ struct plan_object {
     double refilled_after; /* attempts in vain; INFINITY: never */
     bool spins;
     long initial_items;
+    int item_kind;       /* of what comes from outside; 0: no particular, and nothing is put back */
     double items_in_all; /* INFINITY: no end */
     double arrivals;     /* INFINITY = no end */
     double servers;      /* disk; INFINITY: no limit */
@@ -211,6 +215,7 @@ struct plan {
     struct plan_choice *choices;
     struct plan_leg *legs;
     struct plan_call *calls;
+    int n_calls, n_rows; /* n_rows: nodes that have calls in a row */
     struct plan_request *requests;
     struct plan_distance *distances;
     struct plan_object *objects;

@@ -52,7 +52,7 @@ struct plan_builder {
         struct command *items;
         size_t count, capacity;
     } commands;
-    int n_runs, n_cards, n_rounds, n_courses;
+    int n_runs, n_cards, n_rounds, n_courses, n_rows;
     double cpu_factor; /* of all CPU demands */
 };
 

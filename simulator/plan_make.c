@@ -192,6 +192,8 @@ static struct plan *fill_plan(struct plan_builder *builder, const struct sim_con
     plan->choices = builder->choices.items;
     plan->legs = builder->legs.items;
     plan->calls = builder->calls.items;
+    plan->n_calls = (int)builder->calls.count;
+    plan->n_rows = builder->n_rows;
     plan->requests = builder->requests.items;
     plan->distances = builder->distances.items;
     plan->patience_ns = find_patience(builder, plan);

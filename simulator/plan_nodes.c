@@ -110,12 +110,25 @@ static double scale_count(const struct plan_builder *builder, const struct node 
     return (count + factor.less) * factor.whole - factor.less;
 }
 
+static void compile_rows(struct plan_builder *builder, const struct node *node,
+                         struct plan_node *compiled) {
+    compiled->rows = node->n_goes_on > 0 ? builder->n_rows++ : PLAN_NONE;
+    struct plan_call *calls =
+        node->n_goes_on > 0 ? &builder->calls.items[compiled->first_call] : NULL;
+    for (size_t c = 0; c < node->n_goes_on; c++) {
+        calls[c].goes_on = node->goes_on[c] > 0;
+        if (calls[c].goes_on)
+            calls[c - (size_t)node->goes_on[c]].next = compiled->first_call + (int)c;
+    }
+}
+
 static void compile_calls(struct plan_builder *builder, const struct node *node,
                           struct plan_node *compiled) {
     compiled->first_call = (int)builder->calls.count;
     for (size_t i = 0; i < node->n_calls;) {
         int n = (int)node->calls[i++];
-        *VECTOR_ADD(&builder->calls) = (struct plan_call){(int)builder->requests.count, n};
+        *VECTOR_ADD(&builder->calls) =
+            (struct plan_call){(int)builder->requests.count, n, PLAN_NONE, false};
         for (int r = 0; r < n; r++, i += 3)
             *VECTOR_ADD(&builder->requests) = (struct plan_request){
                 node->calls[i], node->calls[i + 1],
@@ -123,6 +136,7 @@ static void compile_calls(struct plan_builder *builder, const struct node *node,
                 node->calls[i + 2] >= REQUEST_AHEAD};
     }
     compiled->n_calls = (int)builder->calls.count - compiled->first_call;
+    compile_rows(builder, node, compiled);
 }
 
 struct plan_node plan_compile_node(struct plan_builder *builder, const struct plan *plan,

@@ -214,10 +214,11 @@ struct shared {
     struct item *items; /* queue: ring */
     size_t first, n_items, capacity;        /* n_items: of links, too */
     double arrivals_left, arrivals_awaited; /* queue: from outside: not asked for, not come yet */
-    struct message_ring waiting;            /* link: the first of these is being sent ... */
-    double sent_ns;                         /* ... until then */
-    struct message_ring under_way;          /* link: sent; by when they arrive */
-    size_t gaps_had;                        /* queue: times between arrivals */
+    double tasks_open; /* queue: came from outside by itself, and its task has not ended */
+    struct message_ring waiting;   /* link: the first of these is being sent ... */
+    double sent_ns;                /* ... until then */
+    struct message_ring under_way; /* link: sent; by when they arrive */
+    size_t gaps_had;               /* queue: times between arrivals */
     struct random_stream random;
     /* Statistics since the warm-up. */
     double operations, waits, wait_ns, dropped;
@@ -246,6 +247,13 @@ struct bag {
 struct awake_pool {
     double left_ns; /* sum of the moments when its threads ended since they were last created */
     double spun_ns; /* CPU burnt between these lives, all threads together */
+};
+
+/* Of a node with calls in a row: before these places all have been made, of those that begin a row
+ * and of all; none could be begun when a thread came for one. */
+struct call_rows {
+    int begun, made;
+    bool are_shared;
 };
 
 struct engine {
@@ -282,6 +290,9 @@ struct engine {
     struct edge_run *runs;
     double *cards;
     int *calls_made; /* by node: of those that it lists */
+    bool *is_made;   /* by call, of nodes with rows */
+    struct call_rows *rows;
+    int *last_calls; /* by thread and node with rows: the call that it made last; PLAN_NONE */
     int *comers;     /* by node with an edge for one thread: how many have come in this round */
     struct held_number *numbers;
     struct wait_list *waiters; /* of all objects */

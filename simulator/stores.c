@@ -221,6 +221,7 @@ void queue_reset(struct engine *engine, int object) {
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = queue->arrivals_awaited = planned->arrivals;
+    queue->tasks_open = 0;
     schedule_arrival(engine, object);
 }
 
@@ -248,12 +249,20 @@ static void announce_arrival(struct engine *engine, struct shared *queue, struct
         wait_wake(engine, NULL, owner);
 }
 
-/* The last one closes the queue. */
+/* The last one closes the queue, unless some of what came may be put back yet. */
 static void count_arrival(struct engine *engine, struct shared *queue) {
     if (--queue->arrivals_awaited > 0)
         return;
     engine->arrivals_ended = true;
-    store_close(engine, NULL, queue);
+    if (engine_planned(engine, queue)->item_kind == 0)
+        store_close(engine, NULL, queue);
+}
+
+void queue_task_done(struct engine *engine, int object) {
+    struct shared *queue = &engine->objects[object];
+    if (--queue->tasks_open <= 0 && queue->arrivals_awaited <= 0 &&
+        engine_planned(engine, queue)->item_kind > 0)
+        store_close(engine, NULL, queue);
 }
 
 void queue_come(struct engine *engine, int object, double birth_ns, int client) {
@@ -261,8 +270,12 @@ void queue_come(struct engine *engine, int object, double birth_ns, int client) 
     bool of_client = client != PLAN_NONE; /* who waits for room where there is none */
     struct thread *owner =
         of_client ? owner_of(engine, queue, (uint32_t)client) : owner_of_arrival(engine, queue);
-    if (of_client || (double)queue->n_items < queue->amount)
-        add_item(engine, queue, (struct item){birth_ns, 0, client, object, owner});
+    bool has_room = of_client || (double)queue->n_items < queue->amount;
+    queue->tasks_open += has_room && !of_client;
+    if (has_room)
+        add_item(engine, queue,
+                 (struct item){birth_ns, engine_planned(engine, queue)->item_kind, client, object,
+                               owner});
     else
         queue->dropped++;
     announce_arrival(engine, queue, owner);

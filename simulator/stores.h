@@ -25,6 +25,9 @@ void queue_arrive(struct engine *engine, int object);
 /* It arrives: one of that client (PLAN_NONE: of none in particular), born then. */
 void queue_come(struct engine *engine, int object, double birth_ns, int client);
 
+/* The task of what came to the queue from outside, of no client, has ended. */
+void queue_task_done(struct engine *engine, int object);
+
 /* Whoever asked has the answer: the task counts, and its client, if there is one, thinks again.
  * `birth_ns` NaN: not known. */
 void task_answered(struct engine *engine, double birth_ns, int client);

@@ -25,6 +25,8 @@ static enum progress end_task(struct engine *engine, struct thread *thread) {
         .birth_ns = thread->birth_ns, .queue = thread->queue, .client = thread->client};
     thread->birth_ns = NAN;
     thread->client = thread->queue = PLAN_NONE;
+    if (reply.queue != PLAN_NONE && reply.client == PLAN_NONE)
+        queue_task_done(engine, reply.queue);
     if (reply.queue != PLAN_NONE && engine->plan->objects[reply.queue].goes_by != MODEL_NONE)
         link_send_reply(engine, &reply);
     else

@@ -266,7 +266,8 @@ check_recommendation() {
     report $? "recommend keeps --assert"
     refuses 2 "no goal" recommend --model "$model"
     refuses 2 "--goal 'time<2'" recommend --model "$model" --goal 'time<2'
-    refuses 2 "several loads" recommend --model "$here/data/server.json" --goal 'p99<1s' --rate 1/s,2/s
+    refuses 2 "--rate 1/s,2/s: these are several loads" recommend --model "$here/data/server.json" --goal 'p99<1s' --rate 1/s,2/s
+    refuses 2 "--rate 0: give a rate" recommend --model "$here/data/server.json" --goal 'p99<1s' --rate 0
 }
 
 # edit_model FROM TO: the hand-written model with one text replaced.

@@ -96,6 +96,19 @@ static bool is_read(const struct trace_block *block) {
            block->kind == BLOCK_METADATA;
 }
 
+bool disk_service_outlives(const struct disk_service *disks, size_t thread, uint64_t from_ns,
+                           uint64_t to_ns) {
+    if (!disks)
+        return false;
+    struct disk_requests queued = disk_service_queued(disks, thread, from_ns, to_ns);
+    for (size_t i = 0; i < queued.n; i++) {
+        const struct trace_block *block = &disks->trace->blocks[queued.items[i]];
+        if (block->kind == BLOCK_READAHEAD && block->completed_ns > to_ns)
+            return true;
+    }
+    return false;
+}
+
 struct disk_service_outside disk_service_outside(const struct disk_service *disks) {
     struct disk_service_outside outside = {0};
     for (size_t t = 0; t < disks->trace->n_threads; t++) {

@@ -44,6 +44,11 @@ size_t disk_service_requests(const struct disk_service *disks, size_t thread, ui
 /* Is it recorded where on their devices the requests were? */
 bool disk_service_has_places(const struct disk_service *disks);
 
+/* Was something still being read ahead for a call of the thread in [from, to) when that was over?
+ */
+bool disk_service_outlives(const struct disk_service *disks, size_t thread, uint64_t from_ns,
+                           uint64_t to_ns);
+
 /* Requests that the program's threads queued outside of every recorded call: page faults of mapped
  * files, write-back of what they wrote. No part of the model. */
 struct disk_service_outside {

@@ -21,9 +21,11 @@ static inline bool request_event_is_none(struct request_event event) {
 }
 
 struct request {
-    int source;                  /* where it came from: index into the sources */
-    struct request_event take;   /* the call that took it: accept(), or the first read() */
-    struct request_event wait;   /* the call in which a thread waited for it; none: it was there */
+    int source;                /* where it came from: index into the sources */
+    struct request_event take; /* the call that took it: accept(), or the first read() */
+    struct request_event wait; /* the call in which a thread waited for it; none: it was there */
+    bool told_before; /* that wait told of its connection, and others of what came over it, which
+                       * was there as well: it is no part of the taking */
     struct request_event end;    /* the last write() of its answer */
     struct request_event behind; /* the end of the one that its thread had when it took this one,
                                   * and which is ended before it; none: it had none */

@@ -98,10 +98,11 @@ struct finder {
         size_t count, capacity;
     } connections;
     struct request_event *last_poll; /* per thread */
-    struct map source_of;            /* key -> source */
-    struct map waits_in_accept;      /* key of a listener -> 1: a thread slept in accept() */
-    size_t n_direct, n_told;         /* first requests of connections: taken as they were accepted,
-                                      * or when a thread was told that there is something to read */
+    uint64_t *slept_ns;   /* per thread: when it last woke up in a wait for descriptors; 0: never */
+    struct map source_of; /* key -> source */
+    struct map waits_in_accept; /* key of a listener -> 1: a thread slept in accept() */
+    size_t n_direct, n_told;    /* first requests of connections: taken as they were accepted,
+                                 * or when a thread was told that there is something to read */
     size_t n_next, n_bound; /* further ones: of a thread that is told of many connections, or that
                              * waits for one: in read(), or by being told of nothing else */
     int *last_connection;   /* per thread: that its last request came over; -1 */
@@ -150,6 +151,14 @@ static bool is_told(const struct finder *finder, size_t thread, uint64_t since_n
     return !request_event_is_none(poll) && trace_end_ns(record_of(finder, poll)) > since_ns;
 }
 
+/* Was what came over the connection there when its thread was told of that? It has not slept since,
+ * though it has asked what there is to read. */
+static bool came_with(const struct finder *finder, const struct connection *connection,
+                      size_t thread) {
+    return connection->accept.thread == thread && !request_event_is_none(connection->poll) &&
+           finder->slept_ns[thread] <= record_of(finder, connection->accept)->start_ns;
+}
+
 /* The wait that told of a connection. Where threads sleep in accept() itself there is none. */
 static struct request_event poll_before(const struct finder *finder,
                                         const struct connection *connection) {
@@ -161,6 +170,7 @@ static void begin_first(struct finder *finder, const struct connection *connecti
                         struct request *request) {
     size_t thread = request->take.thread;
     if (is_told(finder, thread, trace_end_ns(record_of(finder, connection->accept)))) {
+        request->told_before = came_with(finder, connection, thread);
         request->wait = finder->last_poll[thread];
         finder->n_told++;
     } else {
@@ -192,7 +202,8 @@ static void begin_request(struct finder *finder, struct connection *connection,
     struct request request = {.source = (int)(connection - finder->connections.items),
                               .take = use->event,
                               .wait = REQUEST_NO_EVENT,
-                              .end = REQUEST_NO_EVENT};
+                              .end = REQUEST_NO_EVENT,
+                              .behind = REQUEST_NO_EVENT};
     if (connection->request < 0)
         begin_first(finder, connection, &request);
     else
@@ -226,6 +237,13 @@ static void note_use(struct finder *finder, const struct use *use) {
     }
 }
 
+static void note_poll(struct finder *finder, const struct use *use) {
+    uint64_t woken_ns = woken_in(finder, use->event);
+    finder->last_poll[use->event.thread] = use->event;
+    if (woken_ns > 0)
+        finder->slept_ns[use->event.thread] = woken_ns;
+}
+
 static void follow_connections(struct finder *finder) {
     struct uses uses = find_uses(finder->trace);
     for (size_t u = 0; u < uses.count; u++) {
@@ -233,7 +251,7 @@ static void follow_connections(struct finder *finder) {
         if (use->kind == USE_ACCEPT)
             note_accept(finder, use);
         else if (use->kind == USE_POLL)
-            finder->last_poll[use->event.thread] = use->event;
+            note_poll(finder, use);
         else
             note_use(finder, use);
     }
@@ -293,7 +311,7 @@ static void tell_of_both(const struct finder *finder, struct request *request) {
     const struct connection *connection = &finder->connections.items[request->source];
     if (request_event_is_none(request->wait) && connection->accept.thread == request->take.thread)
         request->wait = poll_before(finder, connection);
-    else if (!request_event_is_none(request->wait))
+    else if (!request_event_is_none(request->wait) && !request->told_before)
         request->from_ns = trace_end_ns(record_of(finder, connection->accept));
 }
 
@@ -308,6 +326,8 @@ static void take_by_read(struct finder *finder) {
             continue; /* it was there when its connection was accepted */
         request.source =
             source_with_key(finder, poll_key(finder, request.wait), false, request.take.thread);
+        if (request.told_before)
+            request.wait = finder->connections.items[found->all.items[r].source].poll;
         found->all.items[kept++] = request;
     }
     found->all.count = kept;
@@ -438,7 +458,11 @@ static int compare_requests(const void *a, const void *b) {
  * several that a thread is told of at once, the first has woken it. */
 static void find_times(struct finder *finder) {
     struct requests *found = finder->found;
-    struct map woken = MAP_EMPTY; /* waits that have a request */
+    struct map woken = MAP_EMPTY; /* waits that have a request, or that a helper ended */
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        struct request_event wait = found->helped.returns.items[i].wait;
+        map_put(&woken, event_key(wait.thread, wait.number), 1);
+    }
     for (size_t r = 0; r < found->all.count; r++) {
         struct request *request = &found->all.items[r];
         uint64_t woken_ns = woken_in(finder, request->wait);
@@ -482,6 +506,13 @@ static struct waits find_waits(const struct finder *finder) {
         if (!request_event_is_none(request->wait))
             *VECTOR_ADD(&waits) = (struct wait){
                 request->source, record_of(finder, request->wait)->start_ns, request->to_ns};
+    }
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        const struct request_return *back = &found->helped.returns.items[i];
+        if (!request_event_is_none(back->wait)) /* nothing came until a helper ended it */
+            *VECTOR_ADD(&waits) =
+                (struct wait){found->all.items[0].source, record_of(finder, back->wait)->start_ns,
+                              back->woken_ns};
     }
     VECTOR_SORT(&waits, compare_waits);
     return waits;
@@ -575,6 +606,10 @@ static struct map find_used(const struct requests *found) {
         if (!request_event_is_none(request->wait))
             map_put(&used, event_key(request->wait.thread, request->wait.number), 1);
     }
+    for (size_t i = 0; i < found->helped.returns.count; i++) {
+        struct request_event wait = found->helped.returns.items[i].wait;
+        map_put(&used, event_key(wait.thread, wait.number), 1);
+    }
     return used;
 }
 
@@ -641,7 +676,7 @@ static char *refusal(const struct finder *finder) {
 
 static void refuse_unfinished(struct finder *finder) {
     struct requests *found = finder->found;
-    if (found->all.count == 0)
+    if (found->all.count == 0 || found->helped.returns.count > 0)
         return;
     char *refused = unfinished_requests_refusal(finder->trace, found->all.items, found->all.count);
     if (!refused)
@@ -664,6 +699,7 @@ struct requests requests_find(const struct trace *trace) {
     struct requests found = {0};
     struct finder finder = {.trace = trace, .found = &found};
     finder.last_poll = memory_alloc(trace->n_threads, sizeof *finder.last_poll);
+    finder.slept_ns = memory_alloc(trace->n_threads, sizeof *finder.slept_ns);
     finder.last_connection = memory_alloc(trace->n_threads, sizeof *finder.last_connection);
     for (size_t t = 0; t < trace->n_threads; t++) {
         finder.last_poll[t] = REQUEST_NO_EVENT;
@@ -682,11 +718,13 @@ struct requests requests_find(const struct trace *trace) {
         take_by_read(&finder);
     take_datagrams(&finder);
     drop_unanswered(&found);
+    found.helped = helped_requests_find(trace, found.all.items, found.all.count);
     refuse_unfinished(&finder);
     if (found.all.count) {
         find_times(&finder);
         bound_times(&finder);
-        request_order_find(found.all.items, found.all.count);
+        if (found.helped.returns.count == 0)
+            request_order_find(found.all.items, found.all.count);
         measure(&found);
         find_idle(&finder);
     }
@@ -695,6 +733,7 @@ struct requests requests_find(const struct trace *trace) {
     map_free(&finder.waits_in_accept);
     free(finder.connections.items);
     free(finder.last_poll);
+    free(finder.slept_ns);
     free(finder.last_connection);
     return found;
 }
@@ -704,5 +743,6 @@ void requests_free(struct requests *requests) {
     free(requests->sources.items);
     free(requests->idle.items);
     free(requests->refused);
+    helped_requests_free(&requests->helped);
     *requests = (struct requests){0};
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "formats/trace.h"
+#include "modelgen/events/helped_requests.h"
 #include "modelgen/events/request.h"
 
 /* A socket that connections are accepted from, or one without connections, or a set of connections
@@ -49,8 +50,9 @@ struct requests {
         struct request_idle *items; /* by thread, then in their order */
         size_t count, capacity;
     } idle;
-    uint64_t from_ns, to_ns; /* the first comes, the last has been answered */
-    char *refused;           /* why there are none though connections were accepted; NULL */
+    struct helped_requests helped; /* empty: no helpers work on requests of a loop */
+    uint64_t from_ns, to_ns;       /* the first comes, the last has been answered */
+    char *refused;                 /* why there are none though connections were accepted; NULL */
 };
 
 /* The run's requests, from its calls as recorded. requests_free() ends them. O(n log n). */

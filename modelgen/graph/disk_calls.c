@@ -9,10 +9,11 @@
 
 struct recorded_call {
     int node;
-    uint64_t start_ns;
+    uint64_t start_ns, end_ns;
     size_t thread;
     struct disk_requests requests;
     bool ahead;
+    size_t goes_on; /* so many calls of the node before it its thread's row was; 0: it begins one */
 };
 
 struct recorded_calls {
@@ -45,8 +46,13 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
             if (step->kind != NODE_IO || step->time.disk == MODEL_NONE || has_times(&step->time))
                 continue;
             *VECTOR_ADD(&calls) = (struct recorded_call){
-                builder->node_of[t][s], step->start_ns, t,
-                disk_service_queued(in->disks, t, step->start_ns, step->end_ns), step->time.ahead};
+                builder->node_of[t][s],
+                step->start_ns,
+                step->end_ns,
+                t,
+                disk_service_queued(in->disks, t, step->start_ns, step->end_ns),
+                step->time.ahead,
+                0};
         }
     }
     return calls;
@@ -59,20 +65,89 @@ static bool only_reads(const struct disk_service *disks, const struct recorded_c
     return true;
 }
 
+/* The first of the call's last requests that it did not wait for: the kernel read ahead. */
+static size_t first_ahead(const struct disk_service *disks, const struct recorded_call *call) {
+    size_t first = call->requests.n;
+    while (call->ahead && first > 0 &&
+           disks->trace->blocks[call->requests.items[first - 1]].completed_ns > call->end_ns)
+        first--;
+    return first;
+}
+
 /* A request is there with the one before it if it was queued before that was done. */
 static void write_requests(const struct disk_service *disks, const struct recorded_call *call,
                            struct values *values) {
     *VECTOR_ADD(values) = (double)call->requests.n;
     uint64_t done_ns = 0;
+    size_t ahead = first_ahead(disks, call);
     for (size_t i = 0; i < call->requests.n; i++) {
         const struct trace_block *block = &disks->trace->blocks[call->requests.items[i]];
         *VECTOR_ADD(values) = (double)block->sector;
         *VECTOR_ADD(values) = block->bytes / DISK_SECTOR_BYTES;
         *VECTOR_ADD(values) =
-            (i > 0 && block->queued_ns < done_ns) + (call->ahead ? REQUEST_AHEAD : 0);
+            (i > 0 && block->queued_ns < done_ns) + (i >= ahead ? REQUEST_AHEAD : 0);
         done_ns = block->completed_ns;
     }
 }
+
+/* ---- rows ---- */
+
+/* What a thread did last at a node. */
+struct row {
+    uint64_t end;       /* the sector behind the last one that it asked for; 0: it has not yet */
+    size_t first, last; /* its calls since then: the first of them asked, the others for nothing */
+};
+
+/* A call that reads on where its thread's one before ended, and those without requests in between,
+ * go on with the thread's row. `next[c]`: the thread's call behind c; 0: none. */
+static void end_row(struct recorded_call *calls, const size_t *next, const struct row *row) {
+    for (size_t c = row->first; c != row->last; c = next[c])
+        calls[next[c]].goes_on = next[c] - c;
+}
+
+/* Of the calls of one node. */
+static void find_rows(const struct disk_service *disks, struct recorded_call *calls, size_t n,
+                      struct row *rows) {
+    size_t *next = memory_alloc(n, sizeof *next);
+    for (size_t c = 0; c < n; c++) {
+        struct row *row = &rows[calls[c].thread];
+        const struct disk_requests *asked = &calls[c].requests;
+        if (row->end > 0) {
+            next[row->last] = c;
+            row->last = c;
+        }
+        if (asked->n == 0)
+            continue;
+        const struct trace_block *blocks = disks->trace->blocks;
+        const struct trace_block *last = &blocks[asked->items[asked->n - 1]];
+        if (row->end > 0 && blocks[asked->items[0]].sector == row->end)
+            end_row(calls, next, row);
+        *row = (struct row){last->sector + (uint64_t)(last->bytes / DISK_SECTOR_BYTES), c, c};
+    }
+    free(next);
+}
+
+static bool has_rows(const struct recorded_call *calls, size_t n) {
+    for (size_t c = 0; c < n; c++)
+        if (calls[c].goes_on > 0)
+            return true;
+    return false;
+}
+
+static void write_rows(const struct peg_builder *builder, struct recorded_call *calls, size_t n) {
+    struct node *node = &builder->model->nodes[calls[0].node];
+    struct row *rows = memory_alloc(builder->in->trace->n_threads, sizeof *rows);
+    find_rows(builder->in->disks, calls, n, rows);
+    if (has_rows(calls, n)) {
+        node->goes_on = memory_alloc(n, sizeof *node->goes_on);
+        for (size_t c = 0; c < n; c++)
+            node->goes_on[c] = (double)calls[c].goes_on;
+        node->n_goes_on = n;
+    }
+    free(rows);
+}
+
+/* ---- the page cache ---- */
 
 /* Which of the page cache's calls it is; -1: none. */
 static double find_read(const struct page_reads *reads, const struct recorded_call *call) {
@@ -131,6 +206,7 @@ void disk_calls_write(const struct peg_builder *builder) {
         struct node *node = &builder->model->nodes[calls.items[i].node];
         struct values values = {0};
         bool reads = true;
+        size_t first = i;
         for (int of = calls.items[i].node; i < calls.count && calls.items[i].node == of; i++) {
             reads &= only_reads(disks, &calls.items[i]);
             write_requests(disks, &calls.items[i], &values);
@@ -141,6 +217,7 @@ void disk_calls_write(const struct peg_builder *builder) {
         }
         node->calls = values.items;
         node->n_calls = values.count;
+        write_rows(builder, &calls.items[first], i - first);
     }
     write_page_cache(builder, &calls);
     free(calls.items);

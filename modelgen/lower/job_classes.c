@@ -289,7 +289,7 @@ static void add_steps(struct stream *stream) {
 void job_classes_find(const struct lower_input *input, const struct model *model,
                       struct stream *streams) {
     for (size_t o = 0; o < model->n_objects; o++)
-        if (model->objects[o].kind == OBJECT_QUEUE)
+        if (model->objects[o].kind == OBJECT_QUEUE && model->objects[o].item_kind == 0)
             find_kinds(input, streams, (int)o);
     for (size_t t = 0; t < input->trace->n_threads; t++)
         add_steps(&streams[t]);

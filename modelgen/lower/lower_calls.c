@@ -81,6 +81,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     if (op == OP_GET && api_catalog[record->api].timeout_argument >= 0)
         step->use.timeout_ns = record->value * 1e3;
     step->outcome = failed ? OUTCOME_NO : OUTCOME_YES;
+    if (!failed)
+        step->use.amount.item_kind = objects_item_kind(writer, sync_object, record);
     if (takes)
         writer_mark_task(writer, index, end, step);
 }
@@ -210,7 +212,10 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     }
     step->time.disk = objects_disk(writer, operations ? device : (uint32_t)known);
     step->time.operations = (double)operations;
-    step->time.ahead = trace_is_page_fault(record) && record->object;
+    step->time.ahead =
+        trace_is_page_fault(record)
+            ? record->object > 0
+            : disk_service_outlives(writer->in->disks, writer->thread, record->start_ns, end);
 }
 
 void lower_calls_timed(struct writer *writer, size_t index, const struct trace_record *record) {
@@ -251,24 +256,29 @@ static int serving_pool(const struct writer *writer) {
     return MODEL_NONE;
 }
 
-/* Does the thread wait no more after this call, for anything outside or for threads? */
-static bool waits_last(const struct writer *writer, size_t index) {
-    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
-    for (struct event_cursor at = event_cursor_from(thread, index + 1); event_cursor_next(&at);)
-        if (at.event->api == ROLE_idle || at.event->api == ROLE_get ||
-            trace_op(at.event) == OP_JOIN)
+/* Does the thread not wait for those that serve next, nor for anything outside? What it does
+ * before it has joined them would else be done at once, such as telling them to stop. */
+static bool waits_last(const struct writer *writer, size_t index, int serving) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[writer->thread];
+    for (struct event_cursor at = event_cursor_from(thread, index + 1); event_cursor_next(&at);) {
+        if (at.event->api == ROLE_idle || at.event->api == ROLE_get)
             return false;
+        if (trace_op(at.event) != OP_JOIN)
+            continue;
+        size_t joined = trace_thread_by_index(trace, thread->pid, at.event->value);
+        return joined < trace->n_threads && writer->in->pools->pool_of[joined] != serving;
+    }
     return true;
 }
 
 void lower_calls_idle(struct writer *writer, size_t index, const struct trace_record *record) {
     const struct outside_queues *outside = writer->in->outside;
     bool from_start = writer->in->trace->threads[writer->thread].creator < 0;
-    if (!from_start || !outside || outside->n == 0 || trace_end_ns(record) < outside->to_ns ||
-        !waits_last(writer, index))
-        return;
-    int pool = serving_pool(writer);
-    if (pool != MODEL_NONE)
+    int pool = from_start && outside && outside->n > 0 && trace_end_ns(record) >= outside->to_ns
+                   ? serving_pool(writer)
+                   : MODEL_NONE;
+    if (pool != MODEL_NONE && waits_last(writer, index, pool))
         writer_add_step(writer, NODE_JOIN, index, record->start_ns, trace_end_ns(record))
             ->target_pool = pool;
 }

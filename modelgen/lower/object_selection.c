@@ -624,6 +624,9 @@ int objects_journal(struct writer *writer, uint32_t device) {
     return object;
 }
 
+/* Kinds of items in a queue from outside to which helpers return what they have done. */
+enum { FROM_OUTSIDE = 1, FROM_HELPERS };
+
 /* NULL: the program itself fills it. */
 static struct outside_queue *outside_queue(const struct writer *writer, int index) {
     struct outside_queues *outside = writer->in->outside;
@@ -641,6 +644,7 @@ static int write_outside_queue(struct writer *writer, int index, struct outside_
     object->arrivals = queue->arrivals;
     if (queue->is_own)
         object->dealt_to = writer->in->pools->pool_of[writer->thread]; /* which takes from it */
+    object->item_kind = queue->is_returned_to ? FROM_OUTSIDE : 0;
     object->connects = queue->accepts;
     object->request_bytes = queue->request_bytes;
     object->reply_bytes = queue->reply_bytes;
@@ -676,6 +680,13 @@ int objects_items(struct writer *writer, int index) {
         writer->object_of[index] = result;
     }
     return writer->object_of[index];
+}
+
+int objects_item_kind(const struct writer *writer, int index, const struct trace_record *record) {
+    const struct outside_queue *queue = outside_queue(writer, index);
+    if (!queue || !queue->is_returned_to)
+        return 0;
+    return record->value == OUTSIDE_RETURNED ? FROM_HELPERS : FROM_OUTSIDE;
 }
 
 int objects_event(struct writer *writer, int index) {

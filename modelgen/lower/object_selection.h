@@ -14,6 +14,8 @@ int objects_semaphore(struct writer *writer, int index);
 
 /* Queues and events whose functions the user or the source named. */
 int objects_items(struct writer *writer, int index);
+/* Of what the call puts into the queue or takes from it; 0: no particular. */
+int objects_item_kind(const struct writer *writer, int index, const struct trace_record *record);
 int objects_event(struct writer *writer, int index);
 
 int objects_guard(struct writer *writer, struct explanation *guard);

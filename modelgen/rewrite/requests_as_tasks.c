@@ -25,7 +25,8 @@ struct rewriter {
     const struct requests *requests;
     const struct arrivals *arrivals;
     struct outside_queues queues;
-    int *queue_of; /* per source */
+    int *queue_of;         /* per source */
+    uint32_t loop_context; /* with helpers: of each taking */
 };
 
 /* Where the source's requests are taken: the call site of the first of them. */
@@ -61,6 +62,10 @@ static bool are_alike(const struct rewriter *rewriter, size_t a, size_t b) {
             serves_beside(rewriter, a, b));
 }
 
+static bool has_helpers(const struct rewriter *rewriter) {
+    return rewriter->requests->helped.returns.count > 0;
+}
+
 static void make_queues(struct rewriter *rewriter) {
     size_t n = rewriter->requests->sources.count;
     const struct request_source *sources = rewriter->requests->sources.items;
@@ -75,7 +80,8 @@ static void make_queues(struct rewriter *rewriter) {
             rewriter->queues.items[rewriter->queue_of[s]] = (struct outside_queue){
                 .object = event_log_new_object(rewriter->log, ORIGIN_OUTSIDE),
                 .accepts = sources[s].accepts,
-                .is_own = !sources[s].accepts && !sources[s].is_shared};
+                .is_own = !sources[s].accepts && !sources[s].is_shared && !has_helpers(rewriter),
+                .is_returned_to = has_helpers(rewriter)};
         } else {
             rewriter->queue_of[s] = rewriter->queue_of[other];
             rewriter->queues.items[rewriter->queue_of[s]].is_own = true;
@@ -198,13 +204,28 @@ static void show_idle(const struct rewriter *rewriter, struct request_event even
     event_log_change(rewriter->log, event.thread, event.number)->api = ROLE_idle;
 }
 
+/* Where the loop with helpers asks what comes next, a new request or one that a helper has had. */
+static uint32_t context_of_loop(const struct rewriter *rewriter) {
+    struct request_event event = rewriter->requests->all.items[0].take;
+    const struct trace_thread *thread = &rewriter->log->trace.threads[event.thread];
+    while (event.number > 0 && trace_op(&thread->records[event.number]) != OP_POLL)
+        event.number--;
+    return thread->records[event.number].context;
+}
+
+static uint32_t context_of_take(const struct rewriter *rewriter, const struct request *request) {
+    return has_helpers(rewriter) ? rewriter->loop_context : shown(rewriter, request->take)->context;
+}
+
 static bool waits_for_others(const struct trace_record *record) {
     return trace_op(record) == OP_ACCEPT || trace_op(record) == OP_POLL;
 }
 
 static void show_take(const struct rewriter *rewriter, const struct request *request) {
-    uint32_t context = shown(rewriter, request->take)->context;
-    bool waited = !request_event_is_none(request->wait);
+    uint32_t context = context_of_take(rewriter, request);
+    bool waited = !request_event_is_none(request->wait) && !request->told_before;
+    if (request->told_before && !request_event_is_none(request->wait))
+        show_idle(rewriter, request->wait);
     struct request_event event = waited ? request->wait : request->take;
     if (!request_event_is_none(request->behind)) { /* there it is inserted */
         if (waits_for_others(shown(rewriter, event)))
@@ -242,7 +263,7 @@ static const struct request *request_like(const struct rewriter *rewriter,
 /* Nothing more came: where and what the thread would have taken is what it took before. */
 static void show_last(const struct rewriter *rewriter, const struct request_idle *wait) {
     const struct request *like = request_like(rewriter, wait);
-    uint32_t context = shown(rewriter, like->take)->context;
+    uint32_t context = context_of_take(rewriter, like);
     struct trace_record *last =
         event_log_change(rewriter->log, wait->event.thread, wait->event.number);
     last->api = ROLE_get;
@@ -252,11 +273,40 @@ static void show_last(const struct rewriter *rewriter, const struct request_idle
     last->flags = (uint16_t)(last->flags | TRACE_WAITED | TRACE_FAILED);
 }
 
+/* The loop slept until a helper was done. */
+static void show_return(const struct rewriter *rewriter, const struct request_return *back) {
+    if (request_event_is_none(back->wait))
+        return; /* there it is inserted */
+    struct trace_record *take =
+        event_log_change(rewriter->log, back->wait.thread, back->wait.number);
+    take->api = ROLE_get;
+    take->object = rewriter->queues.items[0].object;
+    take->context = rewriter->loop_context;
+    take->value = OUTSIDE_RETURNED;
+    take->duration_ns = trace_end_ns(take) - take->start_ns;
+    take->flags = TRACE_WAITED;
+}
+
+static void show_helped(const struct rewriter *rewriter) {
+    const struct helped_requests *helped = &rewriter->requests->helped;
+    for (size_t i = 0; i < helped->returns.count; i++)
+        show_return(rewriter, &helped->returns.items[i]);
+    for (size_t i = 0; i < helped->calls.count; i++) {
+        struct request_event call = helped->calls.items[i];
+        struct trace_record *put = event_log_change(rewriter->log, call.thread, call.number);
+        put->api = ROLE_put;
+        put->object = rewriter->queues.items[0].object;
+        put->value = OUTSIDE_RETURNED;
+        put->flags = 0;
+    }
+}
+
 /* What is inserted behind an event: the end of a task, and then the taking of the next one, if the
- * thread had that already. */
+ * thread had that already, or of one that comes back from a helper. */
 struct boundary {
     struct request_event after;
-    const struct request *next; /* NULL: it is the end */
+    const struct request *next;        /* NULL: none */
+    const struct request_return *back; /* the same; both: it is the end */
 };
 
 static int compare_boundaries(const void *a, const void *b) {
@@ -265,7 +315,7 @@ static int compare_boundaries(const void *a, const void *b) {
         return (x->after.thread > y->after.thread) - (x->after.thread < y->after.thread);
     if (x->after.number != y->after.number)
         return (x->after.number > y->after.number) - (x->after.number < y->after.number);
-    return (x->next != NULL) - (y->next != NULL);
+    return (x->next || x->back) - (y->next || y->back);
 }
 
 static struct trace_record shown_at(const struct rewriter *rewriter,
@@ -276,20 +326,33 @@ static struct trace_record shown_at(const struct rewriter *rewriter,
     if (boundary->next) {
         record.api = ROLE_get;
         record.object = queue_of_request(rewriter, boundary->next)->object;
-        record.context = shown(rewriter, boundary->next->take)->context;
+        record.context = context_of_take(rewriter, boundary->next);
+    }
+    if (boundary->back) {
+        record.api = ROLE_get;
+        record.object = rewriter->queues.items[0].object;
+        record.context = rewriter->loop_context;
+        record.value = OUTSIDE_RETURNED;
     }
     return record;
 }
 
 static struct boundary *find_boundaries(const struct rewriter *rewriter, size_t *n) {
     const struct requests *requests = rewriter->requests;
-    struct boundary *all = memory_alloc(2 * requests->all.count, sizeof *all);
+    size_t n_returns = requests->helped.returns.count;
+    struct boundary *all = memory_alloc(2 * requests->all.count + n_returns, sizeof *all);
     *n = 0;
     for (size_t r = 0; r < requests->all.count; r++) {
         const struct request *request = &requests->all.items[r];
-        all[(*n)++] = (struct boundary){request->end, NULL};
+        all[(*n)++] = (struct boundary){.after = request->end};
         if (!request_event_is_none(request->behind))
-            all[(*n)++] = (struct boundary){request->behind, request};
+            all[(*n)++] = (struct boundary){.after = request->behind, .next = request};
+    }
+    for (size_t i = 0; i < n_returns; i++) {
+        const struct request_return *back = &requests->helped.returns.items[i];
+        struct request_event before = {back->event.thread, back->event.number - 1};
+        if (request_event_is_none(back->wait)) /* the loop took it before, so there is an event */
+            all[(*n)++] = (struct boundary){.after = before, .back = back};
     }
     qsort(all, *n, sizeof *all, compare_boundaries);
     return all;
@@ -359,6 +422,7 @@ static void show_calls(const struct rewriter *rewriter) {
     }
     for (size_t r = 0; r < requests->all.count; r++)
         show_take(rewriter, &requests->all.items[r]);
+    show_helped(rewriter);
     insert_boundaries(rewriter);
     drop_start_and_stop(rewriter);
 }
@@ -415,6 +479,7 @@ struct outside_queues requests_as_tasks(struct event_log *log, struct model *mod
         make_queues(&rewriter);
         describe_arrivals(&rewriter);
         tell(&rewriter, model);
+        rewriter.loop_context = context_of_loop(&rewriter);
         show_calls(&rewriter);
         rewriter.queues.from_ns = requests.from_ns;
         rewriter.queues.to_ns = requests.to_ns;

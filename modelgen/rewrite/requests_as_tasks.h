@@ -13,6 +13,7 @@ struct outside_queue {
     uint64_t object;             /* of the log */
     bool accepts;                /* its requests are connections; else they come over some */
     bool is_own;                 /* each thread takes those of its own connections only */
+    bool is_returned_to;         /* helper threads put back what the loop has handed to them */
     double arrivals;             /* while it was recorded */
     struct dist interarrival_ns; /* owned until the model takes it */
     double *gaps;                /* between the recorded arrivals, in their order; the same */
@@ -20,6 +21,9 @@ struct outside_queue {
     struct dist request_bytes, reply_bytes; /* the same; DIST_NONE: not known */
     char *evidence;                         /* the same */
 };
+
+/* Value of a ROLE_get or ROLE_put at such a queue: the request is one that a helper had. */
+#define OUTSIDE_RETURNED 1
 
 /* What the server did in the recorded run, from the first request to the last, without the probes.
  */
@@ -38,11 +42,12 @@ struct outside_queues {
 
 /* Shows each request as an item that its thread takes (ROLE_get), and its end (ROLE_task_end); the
  * last wait of each thread that takes some as one in vain, since nothing more came. Calls that wait
- * for anything else from outside are idle time (ROLE_idle). Timed calls before the first request
- * and after the last one are dropped, and those that go on from there are cut: starting and
- * stopping are no part of the work. Must come before all filters that insert or drop events. Tells
- * the model's reader what the arrivals were taken for, or why there are none. outside_queues_free()
- * ends the queues. */
+ * for anything else from outside are idle time (ROLE_idle). What helper threads have done for a
+ * loop they put into its queue (ROLE_put), from which it takes that as well. Timed calls before the
+ * first request and after the last one are dropped, and those that go on from there are cut:
+ * starting and stopping are no part of the work. Must come before all filters that insert or drop
+ * events. Tells the model's reader what the arrivals were taken for, or why there are none.
+ * outside_queues_free() ends the queues. */
 struct outside_queues requests_as_tasks(struct event_log *log, struct model *model);
 void outside_queues_free(struct outside_queues *queues);
 

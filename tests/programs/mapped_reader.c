@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "random_numbers.h"
+
 enum { MAX_THREADS = 64, PAGE_BYTES = 4096, MADE_PAGES = 8192 };
 
 static const unsigned char *file;
@@ -34,13 +36,6 @@ struct job {
     int index;
     uint64_t sum;
 };
-
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
 
 static uint64_t touch(size_t page) {
     const unsigned char *bytes = file + page * PAGE_BYTES;
@@ -100,13 +95,11 @@ int main(int argc, char **argv) {
     places = calloc(n_pages, sizeof *places);
     if (file == MAP_FAILED || !places)
         err(1, "no memory");
-    uint64_t random = 1;
     bool is_random = strcmp(argv[4], "rows") != 0;
-    for (size_t i = 0; i < n_pages; i++) {
-        size_t other = is_random ? next_random(&random) % (i + 1) : i;
-        places[i] = places[other];
-        places[other] = i;
-    }
+    for (size_t i = 0; i < n_pages; i++)
+        places[i] = i;
+    if (is_random)
+        shuffle(places, n_pages, 1);
     if (is_random)
         madvise((void *)file, (size_t)about.st_size, MADV_RANDOM);
     void *(*work)(void *) = strcmp(argv[4], "shared") == 0 ? touch_next : touch_own;

@@ -310,9 +310,9 @@ static void test_closed_network_with_a_disk_of_c_servers(void **state) {
     }
 }
 
-/* A thread that asks for the next piece when it comes to one: its computing, or the disk, is what
- * it takes, whichever is longer, and both where it asks only for what it waits for. */
-static double reading_ns(double cpu_ns, double ahead) {
+/* How long a thread takes for a piece that it computes on so long, and for which it makes a call
+ * of these requests, of 2 ms each. */
+static double reading_ns(double cpu_ns, const double *calls, size_t n) {
     enum { PIECES = 1000 };
     struct model *model = build_model(2);
     int disk = build_object(model, OBJECT_DISK, 0);
@@ -322,11 +322,9 @@ static double reading_ns(double cpu_ns, double ahead) {
     int read = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
     struct node *node = &model->nodes[read];
     node->ahead = true;
-    node->n_calls = 4;
-    node->calls = memory_alloc(4, sizeof *node->calls);
-    node->calls[0] = 1; /* sector 0, of 8 */
-    node->calls[2] = 8;
-    node->calls[3] = ahead;
+    node->n_calls = n;
+    node->calls = memory_alloc(n, sizeof *node->calls);
+    memcpy(node->calls, calls, n * sizeof *calls);
     node->stays = constant(PIECES - 1);
     build_edge(model, read, read)->cpu_ns = constant(cpu_ns);
     int end = build_node(model, NODE_END, MODEL_NONE);
@@ -341,11 +339,23 @@ static double reading_ns(double cpu_ns, double ahead) {
     return run_ns;
 }
 
+/* A thread that asks for the next piece when it comes to one: its computing, or the disk, is what
+ * it takes, whichever is longer, and both where it asks only for what it waits for. */
 static void test_reading_ahead(void **state) {
     (void)state;
-    assert_true(fabs(reading_ns(1 * MS, 0) / (3 * MS) - 1) < 0.01);
-    assert_true(fabs(reading_ns(1 * MS, REQUEST_AHEAD) / (2 * MS) - 1) < 0.01);
-    assert_true(fabs(reading_ns(5 * MS, REQUEST_AHEAD) / (5 * MS) - 1) < 0.01);
+    const double now[] = {1, 0, 8, 0}, ahead[] = {1, 0, 8, REQUEST_AHEAD};
+    assert_true(fabs(reading_ns(1 * MS, now, 4) / (3 * MS) - 1) < 0.01);
+    assert_true(fabs(reading_ns(1 * MS, ahead, 4) / (2 * MS) - 1) < 0.01);
+    assert_true(fabs(reading_ns(5 * MS, ahead, 4) / (5 * MS) - 1) < 0.01);
+}
+
+/* It waits for the first request of each call, and the disk is done with the other one before it
+ * comes again. */
+static void test_a_call_may_wait_for_a_part_of_its_requests(void **state) {
+    (void)state;
+    const double both[] = {2, 0, 8, 0, 8, 8, 0}, one[] = {2, 0, 8, 0, 8, 8, REQUEST_AHEAD};
+    assert_true(fabs(reading_ns(5 * MS, both, 7) / (9 * MS) - 1) < 0.01);
+    assert_true(fabs(reading_ns(5 * MS, one, 7) / (7 * MS) - 1) < 0.01);
 }
 
 /* Time shared in slices instead of served in order: the same throughput, because the service is
@@ -524,6 +534,7 @@ int main(void) {
         cmocka_unit_test(test_closed_network_with_a_mutex),
         cmocka_unit_test(test_closed_network_with_a_disk_of_c_servers),
         cmocka_unit_test(test_reading_ahead),
+        cmocka_unit_test(test_a_call_may_wait_for_a_part_of_its_requests),
         cmocka_unit_test(test_closed_network_with_a_short_quantum),
         cmocka_unit_test(test_barrier_of_n_exponentials),
         cmocka_unit_test(test_mutex_bound_pipeline),

@@ -29,16 +29,21 @@ static void touch(struct trace *trace, int thread, uint64_t us) {
                                               .kind = PAGES_MAPPED});
 }
 
-static void ask(struct trace *trace, int thread, enum trace_block_kind kind, uint64_t us,
-                uint64_t done_us) {
+static void ask_for(struct trace *trace, int thread, enum trace_block_kind kind, uint64_t us,
+                    uint64_t done_us, uint64_t sector) {
     builder_block(trace, (struct trace_block){.queued_ns = us * US,
                                               .issued_ns = us * US,
                                               .completed_ns = done_us * US,
                                               .device = DISK,
                                               .bytes = 4096,
-                                              .sector = 8 + us,
+                                              .sector = sector,
                                               .kind = kind,
                                               .tid = trace->threads[thread].tid});
+}
+
+static void ask(struct trace *trace, int thread, enum trace_block_kind kind, uint64_t us,
+                uint64_t done_us) {
+    ask_for(trace, thread, kind, us, done_us, 8 + us);
 }
 
 static void run(struct trace *trace, int thread, uint64_t on_us, uint64_t off_us) {
@@ -74,14 +79,22 @@ static size_t count_faults(struct trace *trace) {
     return n;
 }
 
-/* Main touches a page at 100 us, asks for it at 110, and sleeps from 120 until it is there. */
-static struct trace *one_fault(void) {
+/* Main touches a page at 100 us, asks for it at 110, and sleeps from then on until it is there. */
+static struct trace *fault_that_sleeps(uint64_t from_us, enum trace_block_kind kind) {
     struct trace *trace = new_trace(0);
-    run(trace, 0, 0, 120);
+    run(trace, 0, 0, from_us);
     run(trace, 0, 5120, 6000);
     touch(trace, 0, 100);
-    ask(trace, 0, BLOCK_READ, 110, 5100);
+    ask(trace, 0, kind, 110, 5100);
     return trace;
+}
+
+static struct trace *one_fault(void) {
+    return fault_that_sleeps(120, BLOCK_READ);
+}
+
+static struct trace *one_asked_for_ahead(void) {
+    return fault_that_sleeps(3000, BLOCK_READAHEAD);
 }
 
 static void a_wait_for_a_page_is_a_read(void **state) {
@@ -151,11 +164,7 @@ static void a_fault_may_sleep_more_than_once(void **state) {
 
 static void what_nobody_waits_for_is_asked_for_ahead(void **state) {
     (void)state;
-    struct trace *trace = new_trace(0);
-    run(trace, 0, 0, 3000);
-    run(trace, 0, 5120, 6000);
-    touch(trace, 0, 100);
-    ask(trace, 0, BLOCK_READAHEAD, 110, 5100);
+    struct trace *trace = one_asked_for_ahead();
     touch(trace, 0, 2995); /* it comes to that page */
     struct shown shown = show(trace);
     assert_int_equal(shown.log.trace.threads[0].n_records, 2);
@@ -172,11 +181,7 @@ static void what_nobody_waits_for_is_asked_for_ahead(void **state) {
 /* At the first page of what was asked for before, the kernel asks for what follows it. */
 static void it_may_wait_for_earlier_ones_in_the_same_fault(void **state) {
     (void)state;
-    struct trace *trace = new_trace(0);
-    run(trace, 0, 0, 3000);
-    run(trace, 0, 5120, 6000);
-    touch(trace, 0, 100);
-    ask(trace, 0, BLOCK_READAHEAD, 110, 5100);
+    struct trace *trace = one_asked_for_ahead();
     touch(trace, 0, 2990);
     ask(trace, 0, BLOCK_READAHEAD, 2994, 9000);
     struct shown shown = show(trace);
@@ -190,11 +195,7 @@ static void it_may_wait_for_earlier_ones_in_the_same_fault(void **state) {
 /* The kernel did not tell of the touch itself, which came right behind others. */
 static void it_is_known_by_its_requests_too(void **state) {
     (void)state;
-    struct trace *trace = new_trace(0);
-    run(trace, 0, 0, 3000);
-    run(trace, 0, 5120, 6000);
-    touch(trace, 0, 100);
-    ask(trace, 0, BLOCK_READAHEAD, 110, 5100);
+    struct trace *trace = one_asked_for_ahead();
     ask(trace, 0, BLOCK_READAHEAD, 2994, 9000);
     struct shown shown = show(trace);
     assert_int_equal(shown.log.trace.threads[0].n_records, 2);
@@ -255,8 +256,9 @@ static void fragments_have_places_of_their_own(void **state) {
     end(&shown);
 }
 
-/* Workers that share out what they look at in a loop that makes no call. */
-static struct model *workers_model(bool is_shared_out) {
+/* Workers that share out what they look at in a loop that makes no call, anywhere or each in a row
+ * of its own. */
+static struct model *workers_model(bool is_shared_out, bool in_a_row) {
     enum { FAULTS = 9 };
     struct trace *trace = new_trace(2);
     uint32_t made = builder_context(trace, "main", 900, "main", 900);
@@ -270,7 +272,8 @@ static struct model *workers_model(bool is_shared_out) {
             uint64_t at = us + 2000 * (uint64_t)t;
             run(trace, t, us > 0 ? at - 4880 : 1, at + 120);
             touch(trace, t, at + 100);
-            ask(trace, t, BLOCK_READ, at + 110, at + 5100);
+            ask_for(trace, t, BLOCK_READ, at + 110, at + 5100,
+                    in_a_row ? (uint64_t)t * 1000000 + us / 10000 * 8 : at);
         }
     for (int t = 1; t <= 2; t++)
         run(trace, t, (FAULTS - 1) * 10000 + 2000 * (uint64_t)t + 5120, 99000);
@@ -315,16 +318,28 @@ static const struct node *io_node(const struct model *model) {
 static void faults_follow_the_threads_as_what_is_computed_around_them(void **state) {
     (void)state;
     for (int is_shared_out = 0; is_shared_out <= 1; is_shared_out++) {
-        struct model *model = workers_model(is_shared_out);
+        struct model *model = workers_model(is_shared_out, false);
         const struct node *faults = io_node(model);
         assert_non_null(faults);
         assert_int_equal(model->objects[faults->object].kind, OBJECT_DISK);
         assert_true(dist_mean(&faults->stays) == 8);
         assert_true(faults->stays_scaling.share == is_shared_out);
         assert_int_equal(faults->n_calls, 2 * 9 * 4);
+        assert_int_equal(faults->n_goes_on, 0);
         assert_null(model->standstill);
         model_free(model);
     }
+}
+
+static void a_thread_that_reads_on_goes_on_with_its_row(void **state) {
+    (void)state;
+    struct model *model = workers_model(false, true);
+    const struct node *faults = io_node(model);
+    assert_non_null(faults);
+    assert_int_equal(faults->n_goes_on, 2 * 9);
+    for (size_t c = 0; c < faults->n_goes_on; c++)
+        assert_true(faults->goes_on[c] == (c < 2 ? 0 : 2));
+    model_free(model);
 }
 
 int main(void) {
@@ -340,6 +355,7 @@ int main(void) {
         cmocka_unit_test(other_sleeps_and_requests_are_none),
         cmocka_unit_test(fragments_have_places_of_their_own),
         cmocka_unit_test(faults_follow_the_threads_as_what_is_computed_around_them),
+        cmocka_unit_test(a_thread_that_reads_on_goes_on_with_its_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,125 @@ static void a_request_that_is_taken_later_came_when_it_came(void **state) {
     trace_free(trace);
 }
 
+/* ---- loops with helper threads ---- */
+
+enum { TOLD = 30 }; /* the descriptor through which helpers tell the loop */
+
+static void woken_by(struct trace *trace, int thread, int waker, uint64_t wake_ns,
+                     uint64_t off_ns) {
+    woken(trace, thread, wake_ns, off_ns);
+    struct trace_thread *of = &trace->threads[thread];
+    of->slices[of->n_slices - 1].waker = 1 + (uint32_t)waker;
+}
+
+/* WORKER's loop takes two requests one after the other, sleeps until OTHER has done what it handed
+ * over for the first, goes on with that, and then with the second one, which is done by then. */
+static struct trace *loop_with_a_helper(bool tells_each_time) {
+    struct trace *trace = new_trace(2);
+    on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
+    on(trace, MAIN, "accept", LISTENER, 30, 40, FIRST + 1);
+    for (uint64_t i = 1; i <= 3; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, at + 120);
+        on(trace, WORKER, "read", FIRST, at + 100, at + 110, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 300, 1);
+        woken(trace, WORKER, at + 280, at + 330);
+        on(trace, WORKER, "read", FIRST + 1, at + 310, at + 320, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 330, at + 1000, 1);
+        on(trace, OTHER, "write", TOLD, at + 970, at + 985, 8);
+        if (tells_each_time)
+            on(trace, OTHER, "write", TOLD, at + 1005, at + 1008, 8);
+        woken_by(trace, WORKER, OTHER, at + 980, at + 3000);
+        on(trace, WORKER, "write", FIRST, at + 1010, at + 1020, BYTES);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 1030, at + 1031, 1);
+        on(trace, WORKER, "write", FIRST + 1, at + 1040, at + 1050, BYTES);
+    }
+    on(trace, WORKER, "epoll_wait", LOOP, 3 * EACH_NS + 2000, 5 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 5 * EACH_NS);
+    return trace;
+}
+
+static void a_loop_takes_back_what_helpers_have_done(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_helper(true);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_true(shown.queues.items[0].is_returned_to);
+    assert_false(shown.queues.items[0].is_own);
+    const struct {
+        enum api api;
+        int returned;
+    } of_a_round[] = {{ROLE_get, 0}, {API_read, BYTES},  {ROLE_get, 0},      {API_read, BYTES},
+                      {ROLE_get, 1}, {API_write, BYTES}, {ROLE_task_end, 0}, {ROLE_idle, 1},
+                      {ROLE_get, 1}, {API_write, BYTES}, {ROLE_task_end, 0}};
+    for (size_t i = 0; i < sizeof of_a_round / sizeof *of_a_round; i++) {
+        assert_int_equal(shown_call(&shown.log, WORKER, i)->api, of_a_round[i].api);
+        assert_int_equal(shown_call(&shown.log, WORKER, i)->value, of_a_round[i].returned);
+    }
+    const struct trace_record *waited = shown_call(&shown.log, WORKER, 4);
+    assert_int_equal(waited->start_ns, EACH_NS + 330);
+    assert_true(waited->flags & TRACE_WAITED);
+    assert_int_equal(waited->context, shown_call(&shown.log, WORKER, 0)->context);
+    assert_int_equal(waited->context, shown_call(&shown.log, WORKER, 8)->context);
+    assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 13); /* the last one in vain */
+    assert_int_equal(count_shown(&shown.log, OTHER, ROLE_put), 6);
+    assert_int_equal(shown_call(&shown.log, OTHER, 0)->object, shown.queues.items[0].object);
+    end(&shown, trace);
+}
+
+/* What came while the loop waited for a helper woke it: nothing was there when the helper did. */
+static void a_helper_that_wakes_the_loop_is_no_request(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_helper(true);
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, 6);
+    assert_int_equal(requests.helped.returns.count, 6);
+    for (size_t r = 0; r < 6; r++) {
+        uint64_t at = (r / 2 + 1) * EACH_NS;
+        assert_int_equal(requests.all.items[r].from_ns, r % 2 ? at + 280 : at - 50);
+        assert_true(request_event_is_none(requests.all.items[r].behind));
+    }
+    requests_free(&requests);
+    trace_free(trace);
+}
+
+static void a_loop_that_is_not_told_each_time_is_refused(void **state) {
+    (void)state;
+    struct trace *trace = loop_with_a_helper(false);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 0);
+    assert_true(says(&shown, "until another thread has worked on them"));
+    end(&shown, trace);
+}
+
+/* The client connects and asks at once; the loop is told of what there is to read only when it asks
+ * again, for which it does not sleep. */
+static void a_request_comes_with_its_connection_unless_the_loop_sleeps_in_between(void **state) {
+    (void)state;
+    for (int sleeps = 0; sleeps <= 1; sleeps++) {
+        struct trace *trace = new_trace(1);
+        for (uint64_t i = 1; i <= 3; i++) {
+            uint64_t at = i * EACH_NS;
+            on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+            woken(trace, WORKER, at - 50, at + (sleeps ? 30 : 900));
+            on(trace, WORKER, "accept", LISTENER, at + 10, at + 20, FIRST);
+            on(trace, WORKER, "epoll_wait", LOOP, at + 30, at + 100, 1);
+            if (sleeps)
+                woken(trace, WORKER, at + 80, at + 900);
+            serve(trace, WORKER, FIRST, at + 110);
+            on(trace, WORKER, "close", FIRST, at + 700, at + 710, 0);
+        }
+        builder_finish(trace, 5 * EACH_NS);
+        struct requests requests = requests_find(trace);
+        assert_int_equal(requests.all.count, 3);
+        assert_int_equal(requests.all.items[0].to_ns, EACH_NS + (sleeps ? 80 : -50));
+        requests_free(&requests);
+        trace_free(trace);
+    }
+}
+
 static void a_wait_for_connections_that_are_kept_is_idle(void **state) {
     (void)state;
     struct trace *trace = loop_with_two_connections();
@@ -653,6 +772,10 @@ int main(void) {
         cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
         cmocka_unit_test(a_thread_ends_a_request_before_it_takes_the_next_one),
         cmocka_unit_test(a_request_that_is_taken_later_came_when_it_came),
+        cmocka_unit_test(a_loop_takes_back_what_helpers_have_done),
+        cmocka_unit_test(a_helper_that_wakes_the_loop_is_no_request),
+        cmocka_unit_test(a_loop_that_is_not_told_each_time_is_refused),
+        cmocka_unit_test(a_request_comes_with_its_connection_unless_the_loop_sleeps_in_between),
         cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),
         cmocka_unit_test(what_a_thread_is_told_of_besides_came_in_between),
         cmocka_unit_test(loops_of_several_threads_are_one_queue_that_is_dealt),

@@ -2064,6 +2064,38 @@ static void test_calls_are_made_in_the_recorded_order_by_whichever_thread(void *
     assert_close(time_of_calls(3, calls, LENGTH(calls)), 25 * MS, 1e-9);
 }
 
+/* How long `threads` take that make so many of the calls each, in rows. */
+static double time_of_rows(int threads, int visits, const double *calls, size_t n,
+                           const double *goes_on, size_t n_goes_on) {
+    struct model *model = build_model(8);
+    int disk = build_disk_with_a_head(model);
+    int pool = build_pool(model, threads, true);
+    int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    list_calls(model, io, calls, n);
+    model->nodes[io].n_goes_on = n_goes_on;
+    model->nodes[io].goes_on = memory_alloc(n_goes_on, sizeof *goes_on);
+    memcpy(model->nodes[io].goes_on, goes_on, n_goes_on * sizeof *goes_on);
+    model->nodes[io].stays = constant(visits - 1);
+    build_edge(model, io, io);
+    build_edge(model, io, build_node(model, NODE_END, MODEL_NONE))->leaves = true;
+    return run_ns(model, (struct sim_config){0});
+}
+
+static void test_a_thread_goes_on_with_its_row_before_it_begins_another(void **state) {
+    (void)state;
+    const double calls[] = {1, 10, 8, 0, 1, 9000, 8, 0, 1, 18, 8, 0, 1, 9008, 8, 0};
+    const double rows[] = {0, 0, 2, 2}, none[] = {0, 0, 0, 0};
+    const size_t n = LENGTH(calls);
+    assert_close(time_of_rows(1, 4, calls, n, none, 4), (5 + 20 + 20 + 20) * MS, 1e-9);
+    assert_close(time_of_rows(1, 4, calls, n, rows, 4), (5 + 1 + 20 + 1) * MS, 1e-9);
+    assert_close(time_of_rows(2, 2, calls, n, rows, 4), (5 + 20 + 20 + 20) * MS, 1e-9);
+    assert_close(time_of_rows(4, 1, calls, n, rows, 4), (5 + 20 + 20 + 20) * MS, 1e-9);
+    const double with_a_hit[] = {1, 10, 8, 0, 1, 9000, 8, 0, 0, 1, 18, 8, 0};
+    const double with_it[] = {0, 0, 2, 1};
+    assert_close(time_of_rows(1, 4, with_a_hit, LENGTH(with_a_hit), with_it, 4), (5 + 1 + 20) * MS,
+                 1e-9);
+}
+
 /* Two threads read two places each: what was there together is served together, else the head goes
  * from one thread's place to the other's and back. */
 static void test_only_requests_that_came_together_stay_together(void **state) {
@@ -2179,6 +2211,37 @@ static void test_a_finite_number_of_arrivals_is_served_and_the_run_ends(void **s
     assert_close(result.run_ns.mean, 101 * MS, 1e-9);
     assert_close(result.response_ns.mean, 1 * MS, 1e-9);
     assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* A loop hands each request to a helper, and ends it when that has put it back: also the last one
+ * that comes. */
+static void test_what_helpers_put_back_is_taken_after_the_last_arrival(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0), jobs = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = constant(10 * MS);
+    model->objects[queue].arrivals = 50;
+    model->objects[queue].item_kind = 1;
+    int loop = build_pool(model, 1, true), helper = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[loop].entry, constant(0), NODE_GET, queue), steps[2];
+    for (int kind = 1; kind <= 2; kind++) {
+        steps[kind - 1] = build_node(model, NODE_STEP, MODEL_NONE);
+        model->nodes[steps[kind - 1]].item_kind = kind;
+        build_edge(model, get, steps[kind - 1])->when = OUTCOME_YES;
+    }
+    build_edge(model, get, build_node(model, NODE_END, MODEL_NONE))->when = OUTCOME_NO;
+    build_edge(model, build_next(model, steps[0], constant(1 * MS), NODE_PUT, jobs), get);
+    build_edge(model, build_next(model, steps[1], constant(1 * MS), NODE_TASK_END, MODEL_NONE),
+               get);
+    int job = build_next(model, model->pools[helper].entry, constant(0), NODE_GET, jobs);
+    int back = build_next(model, job, constant(5 * MS), NODE_PUT, queue);
+    model->nodes[back].item_kind = 2;
+    build_edge(model, back, job);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 50, 1e-12);
+    assert_close(result.response_ns.mean, 7 * MS, 1e-9);
     sim_result_free(&result);
     model_free(model);
 }
@@ -2465,6 +2528,7 @@ int main(void) {
         cmocka_unit_test(test_they_take_as_long_as_was_measured_elsewhere),
         cmocka_unit_test(test_a_disk_takes_longer_the_farther_it_goes),
         cmocka_unit_test(test_calls_are_made_in_the_recorded_order_by_whichever_thread),
+        cmocka_unit_test(test_a_thread_goes_on_with_its_row_before_it_begins_another),
         cmocka_unit_test(test_only_requests_that_came_together_stay_together),
         cmocka_unit_test(test_more_calls_than_recorded_are_like_those_of_the_second_half),
         cmocka_unit_test(test_sleeping_and_private_devices_use_no_cpu),
@@ -2472,6 +2536,7 @@ int main(void) {
         cmocka_unit_test(test_replications_go_on_until_the_precision_is_reached),
         cmocka_unit_test(test_a_threads_lifetime_is_the_sum_of_its_parts),
         cmocka_unit_test(test_a_finite_number_of_arrivals_is_served_and_the_run_ends),
+        cmocka_unit_test(test_what_helpers_put_back_is_taken_after_the_last_arrival),
         cmocka_unit_test(test_so_many_requests_come_as_recorded_at_another_rate),
         cmocka_unit_test(test_arrivals_at_a_full_queue_are_dropped_and_counted),
         cmocka_unit_test(test_a_model_in_which_all_wait_is_reported_and_still_ends),
