@@ -73,6 +73,7 @@ wrong() {
 }
 check "an argument that is no number of threads" wrong 'threads=1' --also-record 3 ./open_ends together 4
 check "the number that is recorded anyway" wrong 'recorded anyway' --also-record threads=4 ./open_ends together 4
+check "a number twice" wrong 'there twice' --also-record threads=1,2,1 ./open_ends together 4
 check "no argument with a number" wrong 'none of' --also-record threads=4 ./open_ends together
 check "several such arguments" wrong '2 could be' --also-record threads=1 ./open_ends 3 4
 check "a server that is asked from elsewhere" wrong 'give --load' --duration 1s --also-record threads=1 ./open_ends together 4

@@ -166,7 +166,9 @@ static char *refuse_configuration(const struct model *model, const int *own_thre
 
 /* What speaks against the result, which came to no standstill; NULL: nothing. */
 static char *refuse_result(const struct model *model, const struct prediction *prediction) {
-    char *reason = refusal_of_growth(model, &prediction->result, prediction_recorded_cpu_ns(model));
+    /* What fewer cores cost each other less is no smaller share of the work. */
+    double recorded_ns = prediction_recorded_cpu_ns(model) * prediction->cpu_factor;
+    char *reason = refusal_of_growth(model, &prediction->result, recorded_ns);
     reason = reason ? reason : refusal_of_disks(model, &prediction->result);
     double busy = prediction_busy_cores(prediction);
     reason = reason ? reason : refuse_stopped(model, busy);

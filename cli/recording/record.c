@@ -40,6 +40,13 @@ static void settle_runs(struct record_options *options) {
     options->no_sample |= serving_is_by_hand(&options->plan);
 }
 
+static bool is_listed(const struct int_list *list, size_t n, int number) {
+    for (size_t i = 0; i < n; i++)
+        if (list->items[i] == number)
+            return true;
+    return false;
+}
+
 /* "threads=1,2" */
 static void parse_also(struct record_options *options, const char *text) {
     static const char prefix[] = "threads=";
@@ -50,6 +57,9 @@ static void parse_also(struct record_options *options, const char *text) {
     if (int_list_parse("--also-record", text + sizeof prefix - 1, SWEEP_MAX_THREADS, &options->also,
                        &error) < 0)
         usage_error("%s", error.text);
+    for (size_t i = 0; i < options->also.count; i++)
+        if (is_listed(&options->also, i, options->also.items[i]))
+            usage_error("--also-record: threads=%d is there twice", options->also.items[i]);
 }
 
 /* The program gets the number that it is recorded with first in the place of its mark. */
@@ -61,10 +71,9 @@ static void settle_numbers(struct record_options *options) {
         usage_error("--also-record: not of a server that is asked from elsewhere: give --load");
     if (thread_number_find(options->program, &options->number, &error) < 0)
         usage_error("--also-record: %s", error.text);
-    for (size_t i = 0; i < options->also.count; i++)
-        if (options->also.items[i] == options->number.threads)
-            usage_error("--also-record: with threads=%d the program is recorded anyway",
-                        options->number.threads);
+    if (is_listed(&options->also, options->also.count, options->number.threads))
+        usage_error("--also-record: with threads=%d the program is recorded anyway",
+                    options->number.threads);
     options->marked = options->program;
     options->program =
         thread_number_replace(options->marked, &options->number, options->number.threads);

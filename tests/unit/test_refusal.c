@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
+#include "modelgen/modelgen.h"
 #include "tests/unit/model_builder.h"
 
 #define MS 1e6
@@ -152,6 +153,31 @@ static void demands_follow_the_busy_cores_between_one_and_the_recorded_ones(void
     run_ms(model, 2, &refused);
     assert_non_null(refused);
     free(refused);
+    model_free(model);
+}
+
+/* Where one core takes half of the CPU time, 100 ms there are 200 ms as recorded. */
+static void a_total_grows_also_where_one_core_takes_less(void **state) {
+    (void)state;
+    char *refused;
+    struct model *model = computing_model();
+    for (size_t p = 0; p < model->n_pools; p++)
+        model->pools[p].partition = model->pools[p].scales ? PARTITION_SHARED : PARTITION_NONE;
+    model->cpu_correction = 1;
+    model->machine.busy_cores = 2;
+    modelgen_add_check(model, "running time", 0.1, 0.1);
+    modelgen_add_check(model, "CPU utilisation", 0.6, 0.6);
+    run_ms(model, 1, &refused); /* 200 ms */
+    assert_non_null(refused);
+    free(refused);
+    model->one_core_cpu = 0.5;
+    run_ms(model, 1, &refused);
+    assert_non_null(refused);
+    assert_non_null(strstr(refused, "the threads share a total"));
+    free(refused);
+    model->checks[1].measured = 1; /* 200 ms recorded */
+    run_ms(model, 1, &refused);
+    assert_null(refused);
     model_free(model);
 }
 
@@ -460,6 +486,7 @@ int main(void) {
         cmocka_unit_test(what_is_known_of_the_recorded_configuration_only_is_refused_elsewhere),
         cmocka_unit_test(a_program_that_asks_for_its_cores_is_refused_on_others),
         cmocka_unit_test(demands_follow_the_busy_cores_between_one_and_the_recorded_ones),
+        cmocka_unit_test(a_total_grows_also_where_one_core_takes_less),
         cmocka_unit_test(threads_that_were_stopped_have_no_figures_where_more_cores_are_busy),
         cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
         cmocka_unit_test(a_lone_thread_that_need_not_be_counted_gets_no_figure),
