@@ -574,6 +574,11 @@ struct model {
     struct model_check *checks;
 };
 
+/* Is a reason given, such as model->standstill? It may be NULL or empty. */
+static inline bool model_is_said(const char *reason) {
+    return reason && *reason;
+}
+
 /* The number of threads, kept within the bounds; 0: there is none. */
 int model_bounded(int threads, int least, int most);
 

@@ -2,10 +2,6 @@
 
 #include "simulator/simulator.h"
 
-static bool is_said(const char *reason) {
-    return reason && *reason;
-}
-
 static enum sim_refusal of_pool(const struct pool *pool, int own_threads, int threads, int cores,
                                 bool other_cores) {
     bool others = threads != own_threads;
@@ -13,11 +9,11 @@ static enum sim_refusal of_pool(const struct pool *pool, int own_threads, int th
         return SIM_REFUSAL_GIVEN_TIME;
     if (pool->partition == PARTITION_UNKNOWN && others)
         return SIM_REFUSAL_UNKNOWN_RULE;
-    if (is_said(pool->capped) && threads > cores && (others || other_cores))
+    if (model_is_said(pool->capped) && threads > cores && (others || other_cores))
         return SIM_REFUSAL_CAPPED;
-    if (is_said(pool->remade) && others && (threads > own_threads || cores > 1))
+    if (model_is_said(pool->remade) && others && (threads > own_threads || cores > 1))
         return SIM_REFUSAL_REMADE;
-    if (is_said(pool->one_thread) && threads == 1 && others)
+    if (model_is_said(pool->one_thread) && threads == 1 && others)
         return SIM_REFUSAL_ONE_THREAD;
     return SIM_REFUSAL_NONE;
 }
@@ -28,11 +24,11 @@ enum sim_refusal sim_refusal_of(const struct model *model, const int *own_thread
     bool is_own = !other_cores &&
                   memcmp(pool_threads, own_threads, model->n_pools * sizeof *own_threads) == 0;
     *of = NULL;
-    if (is_said(model->standstill)) /* luck does not make the others right */
+    if (model_is_said(model->standstill)) /* luck does not make the others right */
         return SIM_REFUSAL_STANDSTILL;
-    if (is_said(model->unpredicted) && !is_own)
+    if (model_is_said(model->unpredicted) && !is_own)
         return SIM_REFUSAL_UNPREDICTED;
-    if (is_said(model->asks_cores) && other_cores)
+    if (model_is_said(model->asks_cores) && other_cores)
         return SIM_REFUSAL_OTHER_CORES;
     for (size_t p = 0; p < model->n_pools; p++) {
         *of = &model->pools[p];

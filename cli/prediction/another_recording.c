@@ -7,20 +7,15 @@
 #include "base/memory.h"
 #include "cli/prediction/recorded.h"
 
-static bool is_said(const char *reason) {
-    return reason && *reason;
-}
-
-/* How its work follows its threads: two numbers of them tell, but for what goes on for a given
- * time.
- */
+/* Two numbers of threads tell how work follows them, but not of what goes on for a given time. */
 static bool is_told_by_two(const struct pool *pool) {
     return pool->partition == PARTITION_UNKNOWN && pool->given_ns == 0;
 }
 
 static bool is_unknown(const struct pool *pool) {
-    return pool->partition == PARTITION_UNKNOWN || is_said(pool->one_thread) ||
-           is_said(pool->uncounted) || is_said(pool->capped) || is_said(pool->remade);
+    return pool->partition == PARTITION_UNKNOWN || model_is_said(pool->one_thread) ||
+           model_is_said(pool->uncounted) || model_is_said(pool->capped) ||
+           model_is_said(pool->remade);
 }
 
 /* With how many it was recorded; 0: that is no one number. */
@@ -46,9 +41,9 @@ char *another_recording_advice(const struct model *model) {
         if (!pool->scales || !is_unknown(pool))
             continue;
         unknown++;
-        one |= is_said(pool->one_thread);
+        one |= model_is_said(pool->one_thread);
         other |= is_told_by_two(pool);
-        told += is_said(pool->one_thread) || is_told_by_two(pool);
+        told += model_is_said(pool->one_thread) || is_told_by_two(pool);
     }
     if (recorded <= 1 || told == 0)
         return NULL;

@@ -53,7 +53,7 @@ char *refusal_of_count(const struct model *model, int threads) {
             return memory_format("%s: with --threads %d there is no thread of it: who does their "
                                  "work then, if anybody does, was not recorded",
                                  pool->name, threads);
-        if (pool->scales && pool->uncounted && *pool->uncounted)
+        if (pool->scales && model_is_said(pool->uncounted))
             return memory_format("%s: whether its threads are what --threads counts is unknown: "
                                  "%s: give --threads %s=N, or --partition %s=RULE if they are",
                                  pool->name, pool->uncounted, pool->name, pool->name);
@@ -226,7 +226,7 @@ static double least_work(const struct model *model, const int *own_threads,
  * halves is the last to be ready is different each time. */
 static char *refuse_own_standstill(const struct model *model, const struct sim_result *result) {
     for (size_t p = 0; p < model->n_pools; p++)
-        if (model->pools[p].tree && *model->pools[p].tree)
+        if (model_is_said(model->pools[p].tree))
             return memory_format("how threads of %s, which make each other in %s, wait for each "
                                  "other is not understood: everything waits for nothing at %s, as "
                                  "in the recorded configuration",
