@@ -350,10 +350,9 @@ int modelgen_repartition(struct model *model, int pool, enum partition rule, str
 
 void modelgen_learn_rule(struct model *model, int p, struct pool_seen other, double simulated_ns) {
     const struct pool *pool = &model->pools[p];
-    const struct pool_seen recorded = {pool->profiled_threads, pool->profiled_cpu_ns};
     if (pool->given_ns == 0 &&
         (pool->partition == PARTITION_UNKNOWN || other_run_refutes(pool, other, simulated_ns)))
-        other_run_tells(model, p, recorded, other);
+        other_run_tells(model, p, other);
 }
 
 int modelgen_check_passes(const struct pass_choice *choice, struct error *error) {

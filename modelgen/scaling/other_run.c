@@ -45,8 +45,9 @@ static char *runs_text(const char *what, struct pool_seen recorded, struct pool_
                          other.cpu_ns / 1e9);
 }
 
-int other_run_tells(struct model *model, int p, struct pool_seen recorded, struct pool_seen other) {
+void other_run_tells(struct model *model, int p, struct pool_seen other) {
     struct pool *pool = &model->pools[p];
+    const struct pool_seen recorded = {pool->profiled_threads, pool->profiled_cpu_ns};
     enum partition rule = other_run_rule(recorded, other);
     drop_note(model, pool);
     struct error unfit; /* some pools cannot follow a rule */
@@ -56,8 +57,9 @@ int other_run_tells(struct model *model, int p, struct pool_seen recorded, struc
                                                        : "each thread does the same work",
                                recorded, other);
         pool->confidence = 1 - evidence.rule_doubt; /* the user's word would be certain */
-        return 1;
+        return;
     }
+    pool->partition = PARTITION_UNKNOWN; /* also what was a guess */
     free(pool->rule);
     char *unknown = memory_format("unknown: give --partition %s=shared|fixed|perthread; neither a "
                                   "total nor each thread's own",
@@ -65,13 +67,12 @@ int other_run_tells(struct model *model, int p, struct pool_seen recorded, struc
     pool->rule = runs_text(unknown, recorded, other);
     free(unknown);
     notes_add(model, "%s: %s", pool->name, pool->rule);
-    return 0;
 }
 
 bool other_run_refutes(const struct pool *pool, struct pool_seen other, double simulated_ns) {
     bool is_guess = pool->scales && pool->partition != PARTITION_NONE &&
                     pool->partition != PARTITION_UNKNOWN && pool->confidence < 1;
-    bool goes_another_way = other.threads == 1 && pool->one_thread && *pool->one_thread;
+    bool goes_another_way = other.threads == 1 && model_is_said(pool->one_thread);
     return is_guess && !goes_another_way && other.threads != pool->profiled_threads &&
            other.cpu_ns > 0 && simulated_ns > 0 && !is_same(simulated_ns, other.cpu_ns);
 }

@@ -18,10 +18,9 @@ struct pool_seen {
  * computation. */
 enum partition other_run_rule(struct pool_seen one, struct pool_seen other);
 
-/* Gives the pool, whose rule is PARTITION_UNKNOWN, the rule that the runs tell, or says in its rule
- * that they tell none: `recorded` is the model's own run. 0 or 1: it has a rule now. */
-int other_run_tells(struct model *model, int pool, struct pool_seen recorded,
-                    struct pool_seen other);
+/* Gives the pool the rule that the model's own run and the other one tell, or makes it
+ * PARTITION_UNKNOWN and says in its rule that they tell none. */
+void other_run_tells(struct model *model, int pool, struct pool_seen other);
 
 /* Is the pool's rule, which is a guess, refuted by the other run? `simulated_ns` is what its
  * threads compute in the model when there are as many. Such a rule is to be told anew. */

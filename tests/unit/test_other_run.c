@@ -5,10 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "modelgen/scaling/other_run.h"
+#include "tests/unit/model_builder.h"
 
 static const struct pool_seen four = {4, 8e9};
 
@@ -57,6 +59,21 @@ static void a_guess_is_refuted_by_other_work(void **state) {
     assert_false(other_run_refutes(&pool, two, 4e9));
 }
 
+static void a_refuted_guess_that_nothing_replaces_is_unknown(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int index = build_pool(model, 4, true);
+    struct pool *pool = &model->pools[index];
+    pool->profiled_cpu_ns = four.cpu_ns;
+    pool->partition = PARTITION_SHARED;
+    pool->confidence = 0.9;
+    other_run_tells(model, index, (struct pool_seen){2, 20e9});
+    assert_int_equal(pool->partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(pool->rule, "neither a total nor each thread's own"));
+    assert_int_equal(model->n_notes, 1);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_in_all_is_a_total),
@@ -64,6 +81,7 @@ int main(void) {
         cmocka_unit_test(what_is_neither_is_unknown),
         cmocka_unit_test(runs_that_can_tell_nothing_tell_nothing),
         cmocka_unit_test(a_guess_is_refuted_by_other_work),
+        cmocka_unit_test(a_refuted_guess_that_nothing_replaces_is_unknown),
     };
     return cmocka_run_group_tests_name("other run", tests, NULL, NULL);
 }
