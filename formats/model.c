@@ -243,6 +243,7 @@ void model_free_node(struct node *node) {
     free(node->calls);
     free(node->reads);
     free(node->goes_on);
+    free(node->tasks);
     for (size_t i = 0; i < node->n_edges; i++)
         model_free_edge(&node->edges[i]);
     free(node->edges);

@@ -367,7 +367,8 @@ struct edge {
     double *cpu_by_place;  /* owned */
 };
 
-#define REQUEST_AHEAD 2 /* see the calls of struct node */
+#define REQUEST_AHEAD 2   /* see the calls of struct node */
+#define MOST_TASKS    0x1p26 /* ... and its tasks */
 
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
@@ -423,6 +424,13 @@ struct node {
                        * thread made the one whose row it goes on with, reading on where that ended;
                        * 0: it begins a row, or is in none. A thread goes on with its row */
     double *goes_on;  /* owned */
+    size_t n_tasks;   /* none, or one for each of the `calls`: the number of the task, in the order in
+                       * which they came from outside, that its thread worked on; -1: on none. The
+                       * n-th task of a run asks for what the n-th recorded one did in all its calls
+                       * of this node, when it first comes there: then what one task asks for is
+                       * together, however often it comes. Tasks behind the last one are like those
+                       * of the second half */
+    double *tasks;    /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

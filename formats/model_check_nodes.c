@@ -163,11 +163,16 @@ static int check_calls(const struct node *node, const struct place *place, struc
     return 0;
 }
 
-/* One for each call, behind those that it goes on from. */
-static int check_rows(const struct node *node, const struct place *place, struct error *error) {
+static size_t count_calls(const struct node *node) {
     size_t n = 0;
     for (size_t i = 0; i < node->n_calls; i += 1 + 3 * (size_t)node->calls[i])
         n++;
+    return n;
+}
+
+/* One for each call, behind those that it goes on from. */
+static int check_rows(const struct node *node, const struct place *place, struct error *error) {
+    size_t n = count_calls(node);
     if (node->n_goes_on > 0 && node->n_goes_on != n)
         return model_violation(place, error, "there are %zu for %zu calls", node->n_goes_on, n);
     for (size_t i = 0; i < node->n_goes_on; i++)
@@ -175,6 +180,19 @@ static int check_rows(const struct node *node, const struct place *place, struct
               node->goes_on[i] == floor(node->goes_on[i])))
             return model_violation(PLACE_INDEX(place, i), error, "%g calls before it is none",
                                    node->goes_on[i]);
+    return 0;
+}
+
+/* One for each call. */
+static int check_tasks(const struct node *node, const struct place *place, struct error *error) {
+    size_t n = count_calls(node);
+    if (node->n_tasks > 0 && node->n_tasks != n)
+        return model_violation(place, error, "there are %zu for %zu calls", node->n_tasks, n);
+    for (size_t i = 0; i < node->n_tasks; i++)
+        if (!(node->tasks[i] >= -1 && node->tasks[i] <= MOST_TASKS &&
+              node->tasks[i] == floor(node->tasks[i])))
+            return model_violation(PLACE_INDEX(place, i), error, "%g is no number of a task",
+                                   node->tasks[i]);
     return 0;
 }
 
@@ -318,7 +336,8 @@ int model_check_node(const struct model *model, const bool *closed, size_t i, st
     return check_edges(model, closed, node, place, error) ||
                    check_course(node, PLACE_KEY(place, "course"), error) ||
                    check_calls(node, PLACE_KEY(place, "calls"), error) ||
-                   check_rows(node, PLACE_KEY(place, "goes_on"), error)
+                   check_rows(node, PLACE_KEY(place, "goes_on"), error) ||
+                   check_tasks(node, PLACE_KEY(place, "tasks"), error)
                ? -1
                : 0;
 }

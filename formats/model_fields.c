@@ -296,6 +296,7 @@ static const struct field node_fields[] = {
     NUMBERS(node, calls),
     NUMBERS(node, reads),
     NUMBERS(node, goes_on),
+    NUMBERS(node, tasks),
     LIST(node, edges, edge_record),
 };
 static const struct record node_record = SHAPE(node, node_fields);

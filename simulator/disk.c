@@ -146,15 +146,30 @@ static const struct plan_call *next_call(struct engine *engine, struct thread *t
     return &engine->plan->calls[node->first_call + place];
 }
 
+/* All that the thread's task asks for there; NULL when it comes again. */
+static const struct plan_call *call_of_task(struct engine *engine, const struct thread *thread,
+                                            const struct plan_node *node) {
+    int call = node->first_task_call + thread->task.like;
+    if (engine->made_for[call] == thread->task.number)
+        return NULL;
+    engine->made_for[call] = thread->task.number;
+    return &engine->plan->calls[call];
+}
+
 static void decide_requests(struct engine *engine, struct thread *thread) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
+    const struct plan_call *call = NULL;
     thread->request = PLAN_NONE;
-    if (node->n_calls == 0) {
-        double requests = draws_one(engine, node->operations, &thread->random);
-        thread->wanted = random_round(&thread->random, requests);
+    thread->wanted = 0;
+    if (node->first_task_call != PLAN_NONE && thread->task.like != PLAN_NONE)
+        call = call_of_task(engine, thread, node);
+    else if (node->n_calls > 0)
+        call = next_call(engine, thread, node);
+    else if (node->first_task_call == PLAN_NONE)
+        thread->wanted = random_round(&thread->random,
+                                      draws_one(engine, node->operations, &thread->random));
+    if (!call)
         return;
-    }
-    const struct plan_call *call = next_call(engine, thread, node);
     thread->wanted = call->n;
     thread->request = call->first;
 }
@@ -203,22 +218,37 @@ static int count_ahead(const struct engine *engine, const struct thread *thread)
     return ahead;
 }
 
+/* Are the requests that the thread still has to make all there with the first of them? */
+static bool is_last_batch(const struct engine *engine, const struct thread *thread) {
+    for (int i = 1; i < (int)thread->wanted; i++)
+        if (!engine->plan->requests[thread->request + i].with_previous)
+            return false;
+    return true;
+}
+
+/* The thread's next requests, and behind the last ones those that are for later. */
+static void submit_next(struct engine *engine, struct shared *disk, struct thread *thread) {
+    bool reads_ahead = thread->ahead > 0 && is_last_batch(engine, thread);
+    int first = thread->request + (int)thread->wanted; /* of those for later */
+    submit(engine, disk, thread);
+    if (!reads_ahead)
+        return;
+    struct thread *reader = &engine->readers[2 * (size_t)thread->id];
+    reader->node = thread->node;
+    reader->wanted = thread->ahead;
+    reader->request = first;
+    thread->ahead = 0;
+    submit(engine, disk, reader);
+}
+
 static bool ask(struct engine *engine, struct thread *thread, struct shared *disk) {
     if (thread->wanted < 1)
         return false;
-    int ahead = count_ahead(engine, thread);
-    int request = thread->request + (int)thread->wanted - ahead; /* the first of these */
-    thread->wanted -= ahead;
+    thread->ahead = count_ahead(engine, thread);
+    thread->wanted -= thread->ahead;
     thread->phase = PHASE_GRANTED;
     thread->granted = OUTCOME_YES;
-    submit(engine, disk, thread);
-    if (ahead > 0) {
-        struct thread *reader = &engine->readers[2 * (size_t)thread->id];
-        reader->node = thread->node;
-        reader->wanted = ahead;
-        reader->request = request;
-        submit(engine, disk, reader);
-    }
+    submit_next(engine, disk, thread);
     return true;
 }
 
@@ -284,7 +314,7 @@ bool disk_complete(struct engine *engine, struct thread *thread, struct shared *
         return true;
     if (thread->request != PLAN_NONE)
         thread->request++;
-    submit(engine, disk, thread);
+    submit_next(engine, disk, thread);
     return false;
 }
 

@@ -46,6 +46,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
     engine->calls_made = memory_alloc((size_t)plan->n_nodes, sizeof *engine->calls_made);
     engine->is_made = memory_alloc((size_t)plan->n_calls, sizeof *engine->is_made);
+    engine->made_for = memory_alloc((size_t)plan->n_calls, sizeof *engine->made_for);
     engine->rows = memory_alloc((size_t)plan->n_rows, sizeof *engine->rows);
     engine->last_calls = memory_alloc(n_threads * (size_t)plan->n_rows, sizeof *engine->last_calls);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
@@ -85,6 +86,7 @@ void engine_free(struct engine *engine) {
     free(engine->comers);
     free(engine->calls_made);
     free(engine->is_made);
+    free(engine->made_for);
     free(engine->rows);
     free(engine->last_calls);
     free(engine->numbers);
@@ -112,6 +114,8 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     memset(engine->comers, 0, (size_t)plan->n_nodes * sizeof *engine->comers);
     memset(engine->calls_made, 0, (size_t)plan->n_nodes * sizeof *engine->calls_made);
     memset(engine->is_made, 0, (size_t)plan->n_calls * sizeof *engine->is_made);
+    memset(engine->made_for, 0, (size_t)plan->n_calls * sizeof *engine->made_for);
+    engine->tasks_come = 0;
     memset(engine->rows, 0, (size_t)plan->n_rows * sizeof *engine->rows);
     for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_rows; i++)
         engine->last_calls[i] = PLAN_NONE;
@@ -138,6 +142,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .locks_since_ns = -1,
                 .clock_ns = NAN,
                 .birth_ns = NAN,
+                .task = TASK_NONE,
                 .client = PLAN_NONE,
                 .queue = PLAN_NONE,
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),

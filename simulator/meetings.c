@@ -81,6 +81,7 @@ static void revive(struct engine *engine, struct thread *thread) {
     thread->node = engine->plan->pools[thread->pool].entry;
     thread->phase = PHASE_ARRIVE;
     thread->clock_ns = thread->birth_ns = NAN;
+    thread->task = TASK_NONE;
     if (!engine->plan->pools[thread->pool].is_kept)
         thread->last_core = thread->recent_core = PLAN_NONE; /* to the kernel, it is a new one */
     for (int i = 0; i < engine->plan->n_runs; i++)
@@ -110,9 +111,11 @@ static enum progress create_for_task(struct engine *engine, struct thread *creat
         revive(engine, created);
     created->birth_ns = creator->birth_ns;
     created->client = creator->client;
+    created->task = creator->task;
     created->item_kind = creator->item_kind;
     creator->birth_ns = NAN;
     creator->client = PLAN_NONE;
+    creator->task = TASK_NONE;
     cpu_wake(engine, created, creator);
     return PROGRESS_YES;
 }

@@ -53,6 +53,7 @@ struct plan_builder {
         size_t count, capacity;
     } commands;
     int n_runs, n_cards, n_rounds, n_courses, n_rows;
+    size_t n_tasks;    /* as in struct plan */
     double cpu_factor; /* of all CPU demands */
 };
 

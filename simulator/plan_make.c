@@ -136,6 +136,14 @@ static int check_config(const struct model *model, const struct sim_config *conf
     return 0;
 }
 
+static size_t count_tasks(const struct model *model) {
+    double last = -1;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        for (size_t i = 0; i < model->nodes[n].n_tasks; i++)
+            last = fmax(last, model->nodes[n].tasks[i]);
+    return (size_t)(last + 1);
+}
+
 static struct plan *fill_plan(struct plan_builder *builder, const struct sim_config *config,
                               struct error *error) {
     const struct model *model = builder->model;
@@ -168,6 +176,8 @@ static struct plan *fill_plan(struct plan_builder *builder, const struct sim_con
     for (int i = 0; i < plan->n_objects && status == 0; i++)
         status = plan_compile_object(plan, builder, i, config, error);
     plan_share_conditions(plan);
+    builder->n_tasks = count_tasks(model);
+    plan->n_tasks = (int)builder->n_tasks;
     plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = plan_compile_node(builder, plan, &model->nodes[i]);

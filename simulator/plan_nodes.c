@@ -112,30 +112,78 @@ static double scale_count(const struct plan_builder *builder, const struct node 
 
 static void compile_rows(struct plan_builder *builder, const struct node *node,
                          struct plan_node *compiled) {
-    compiled->rows = node->n_goes_on > 0 ? builder->n_rows++ : PLAN_NONE;
-    struct plan_call *calls =
-        node->n_goes_on > 0 ? &builder->calls.items[compiled->first_call] : NULL;
-    for (size_t c = 0; c < node->n_goes_on; c++) {
+    bool has_rows = node->n_goes_on > 0 && node->n_tasks == 0; /* a task's calls are together */
+    compiled->rows = has_rows ? builder->n_rows++ : PLAN_NONE;
+    struct plan_call *calls = has_rows ? &builder->calls.items[compiled->first_call] : NULL;
+    for (size_t c = 0; has_rows && c < node->n_goes_on; c++) {
         calls[c].goes_on = node->goes_on[c] > 0;
         if (calls[c].goes_on)
             calls[c - (size_t)node->goes_on[c]].next = compiled->first_call + (int)c;
     }
 }
 
+/* The recorded calls of a node. */
+struct recorded_calls {
+    size_t n;
+    size_t *at;   /* where each begins in the node's list */
+    size_t *next; /* n, or the number of the next one of the same task */
+};
+
+/* first[k]: the number of the first call of task k; n: it has none. */
+static struct recorded_calls find_calls(const struct node *node, size_t n_tasks, size_t *first) {
+    struct recorded_calls calls = {0, memory_alloc(node->n_calls, sizeof *calls.at),
+                                   memory_alloc(node->n_calls, sizeof *calls.next)};
+    for (size_t i = 0; i < node->n_calls; i += 1 + 3 * (size_t)node->calls[i])
+        calls.at[calls.n++] = i;
+    for (size_t k = 0; k < n_tasks; k++)
+        first[k] = calls.n;
+    for (size_t c = node->n_tasks; c-- > 0;) {
+        if (node->tasks[c] < 0)
+            continue;
+        calls.next[c] = first[(size_t)node->tasks[c]];
+        first[(size_t)node->tasks[c]] = c;
+    }
+    return calls;
+}
+
+static struct plan_call *add_call(struct plan_builder *builder) {
+    struct plan_call *call = VECTOR_ADD(&builder->calls);
+    *call = (struct plan_call){(int)builder->requests.count, 0, PLAN_NONE, false};
+    return call;
+}
+
+/* `recorded`: its number of requests, and what is said of each. Those made ahead are waited for
+ * nevertheless if more calls of the same task come. */
+static void add_requests(struct plan_builder *builder, struct plan_call *call,
+                         const double *recorded, bool more_come) {
+    int n = (int)*recorded++;
+    for (int r = 0; r < n; r++, recorded += 3)
+        *VECTOR_ADD(&builder->requests) = (struct plan_request){
+            recorded[0], recorded[1], r > 0 && recorded[2] > 0 && recorded[2] != REQUEST_AHEAD,
+            recorded[2] >= REQUEST_AHEAD && !more_come};
+    call->n += n;
+}
+
+/* Those of each task together, then those that are of none. */
 static void compile_calls(struct plan_builder *builder, const struct node *node,
                           struct plan_node *compiled) {
-    compiled->first_call = (int)builder->calls.count;
-    for (size_t i = 0; i < node->n_calls;) {
-        int n = (int)node->calls[i++];
-        *VECTOR_ADD(&builder->calls) =
-            (struct plan_call){(int)builder->requests.count, n, PLAN_NONE, false};
-        for (int r = 0; r < n; r++, i += 3)
-            *VECTOR_ADD(&builder->requests) = (struct plan_request){
-                node->calls[i], node->calls[i + 1],
-                r > 0 && node->calls[i + 2] > 0 && node->calls[i + 2] != REQUEST_AHEAD,
-                node->calls[i + 2] >= REQUEST_AHEAD};
+    size_t n_tasks = node->n_tasks > 0 ? builder->n_tasks : 0;
+    size_t *first = memory_alloc(n_tasks, sizeof *first);
+    struct recorded_calls calls = find_calls(node, n_tasks, first);
+    compiled->first_task_call = n_tasks > 0 ? (int)builder->calls.count : PLAN_NONE;
+    for (size_t k = 0; k < n_tasks; k++) {
+        struct plan_call *call = add_call(builder);
+        for (size_t c = first[k]; c < calls.n; c = calls.next[c])
+            add_requests(builder, call, &node->calls[calls.at[c]], calls.next[c] < calls.n);
     }
+    compiled->first_call = (int)builder->calls.count;
+    for (size_t c = 0; c < calls.n; c++)
+        if (node->n_tasks == 0 || node->tasks[c] < 0)
+            add_requests(builder, add_call(builder), &node->calls[calls.at[c]], false);
     compiled->n_calls = (int)builder->calls.count - compiled->first_call;
+    free(first);
+    free(calls.at);
+    free(calls.next);
     compile_rows(builder, node, compiled);
 }
 

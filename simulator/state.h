@@ -73,6 +73,14 @@ struct held_number {
     double steps;  /* that it has made, in an order in steps; in rounds: turns it has had */
 };
 
+/* Which of the recorded tasks a task is like; see struct node's tasks. */
+struct task {
+    int like;        /* PLAN_NONE: no particular one, or no task */
+    uint32_t number; /* of those that have come, from 1 on */
+};
+
+#define TASK_NONE ((struct task){.like = PLAN_NONE})
+
 struct thread {
     uint32_t id; /* also its event source and its place in the ready queue */
     int pool;
@@ -113,9 +121,11 @@ struct thread {
         *reads_for;  /* this reads ahead for that one, and is in no pool; NULL: it is one */
     bool is_awaited; /* by the one that it reads for */
     int request;     /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
+    int ahead;       /* so many behind these are for later */
     double claim;    /* what was announced to this thread when it was woken, not yet taken */
     double clock_ns; /* when its last wait by the clock was due; NaN: there was none */
     double birth_ns; /* of the task it works on; NaN: none */
+    struct task task; /* which one that is */
     int item_kind;   /* of the item that it took last; 0: no particular */
     int client;      /* whose task it works on; PLAN_NONE */
     int queue;       /* to which that came from outside; PLAN_NONE: to none */
@@ -168,6 +178,7 @@ struct item {
     int client;           /* PLAN_NONE: of none */
     int queue;            /* to which it came from outside; PLAN_NONE: it did not */
     struct thread *owner; /* nobody else takes it; NULL: anyone does */
+    struct task task;
 };
 
 /* On a link: a request or its reply, and what is said to make a connection for it. */
@@ -291,6 +302,8 @@ struct engine {
     double *cards;
     int *calls_made; /* by node: of those that it lists */
     bool *is_made;   /* by call, of nodes with rows */
+    uint32_t *made_for; /* by call of what one task asks for: the number of the last that did; 0 */
+    uint32_t tasks_come; /* from outside */
     struct call_rows *rows;
     int *last_calls; /* by thread and node with rows: the call that it made last; PLAN_NONE */
     int *comers;     /* by node with an edge for one thread: how many have come in this round */

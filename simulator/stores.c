@@ -138,7 +138,7 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     for (long i = 0; i < count; i++)
         add_item(engine, object,
                  (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client,
-                               thread->queue, NULL});
+                               thread->queue, NULL, thread->task});
     return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 
@@ -189,6 +189,7 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
     thread->item_kind = item.kind;
     thread->client = item.client;
     thread->queue = item.queue;
+    thread->task = item.task;
     object->taken++;
     if (is_used_up(engine, object))
         store_close(engine, thread, object);
@@ -199,7 +200,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL});
+    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -217,7 +218,7 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL});
+        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = queue->arrivals_awaited = planned->arrivals;
@@ -265,6 +266,18 @@ void queue_task_done(struct engine *engine, int object) {
         store_close(engine, NULL, queue);
 }
 
+/* Those that come first are the recorded ones, in their order. */
+static struct task next_task(struct engine *engine, struct shared *queue) {
+    uint32_t n = (uint32_t)engine->plan->n_tasks, half = n / 2;
+    struct task task = {PLAN_NONE, ++engine->tasks_come};
+    if (n == 0)
+        return task;
+    bool is_recorded = !engine->plan->is_steady && task.number <= n;
+    task.like = (int)(is_recorded ? task.number - 1
+                                  : half + random_below(&queue->random, n - half));
+    return task;
+}
+
 void queue_come(struct engine *engine, int object, double birth_ns, int client) {
     struct shared *queue = &engine->objects[object];
     bool of_client = client != PLAN_NONE; /* who waits for room where there is none */
@@ -275,7 +288,7 @@ void queue_come(struct engine *engine, int object, double birth_ns, int client) 
     if (has_room)
         add_item(engine, queue,
                  (struct item){birth_ns, engine_planned(engine, queue)->item_kind, client, object,
-                               owner});
+                               owner, next_task(engine, queue)});
     else
         queue->dropped++;
     announce_arrival(engine, queue, owner);

@@ -25,6 +25,7 @@ static enum progress end_task(struct engine *engine, struct thread *thread) {
         .birth_ns = thread->birth_ns, .queue = thread->queue, .client = thread->client};
     thread->birth_ns = NAN;
     thread->client = thread->queue = PLAN_NONE;
+    thread->task = TASK_NONE;
     if (reply.queue != PLAN_NONE && reply.client == PLAN_NONE)
         queue_task_done(engine, reply.queue);
     if (reply.queue != PLAN_NONE && engine->plan->objects[reply.queue].goes_by != MODEL_NONE)
@@ -36,6 +37,7 @@ static enum progress end_task(struct engine *engine, struct thread *thread) {
 
 static enum progress begin_task(struct engine *engine, struct thread *thread) {
     thread->birth_ns = engine->now_ns;
+    thread->task = TASK_NONE;
     return PROGRESS_YES;
 }
 

@@ -118,6 +118,27 @@ static double response_of(const struct estimator *estimator, size_t r) {
     return (double)request(estimator, r)->end_ns - estimator->arrivals->at_ns[r];
 }
 
+/* Of the draws, `n` times each, the one whose responses are nearest to the mean of all draws': one
+ * draw alone may have a load that is quite unlike the others'. Gives that mean, of the sum over the
+ * run's requests. */
+static double keep_typical(const struct estimator *estimator, const struct run *run,
+                           const double *draws_ns) {
+    double responses_ns[DRAWS] = {0}, mean_ns = 0;
+    double *at_ns = &estimator->arrivals->at_ns[run->first];
+    for (int i = 0; i < DRAWS; i++) {
+        for (size_t k = 0; k < run->n; k++)
+            responses_ns[i] += (double)request(estimator, run->first + k)->end_ns -
+                               draws_ns[(size_t)i * run->n + k];
+        mean_ns += responses_ns[i] / DRAWS;
+    }
+    int typical = 0;
+    for (int i = 1; i < DRAWS; i++)
+        if (fabs(responses_ns[i] - mean_ns) < fabs(responses_ns[typical] - mean_ns))
+            typical = i;
+    memcpy(at_ns, &draws_ns[(size_t)typical * run->n], run->n * sizeof *at_ns);
+    return mean_ns;
+}
+
 static void draw_run(const struct estimator *estimator, struct run run, gsl_rng *random) {
     double whole_ns =
         fmax(to_ns(estimator, run.first + run.n - 1) - since_ns(estimator, &run, 0), 1);
@@ -130,12 +151,15 @@ static void draw_run(const struct estimator *estimator, struct run run, gsl_rng 
                       fmax(to_ns(estimator, run.first + i) - since_ns(estimator, &run, i), 1e-3) /
                       whole_ns;
     filter(&run);
+    double *draws_ns = memory_alloc(DRAWS * run.n, sizeof *draws_ns);
     for (int i = 0; i < DRAWS; i++) {
         draw_counts(&run, weights, random);
         draw_times(estimator, &run, random);
-        for (size_t r = run.first; r < run.first + run.n; r++)
-            estimator->arrivals->response_ns += response_of(estimator, r) / DRAWS;
+        memcpy(&draws_ns[(size_t)i * run.n], &estimator->arrivals->at_ns[run.first],
+               run.n * sizeof *draws_ns);
     }
+    estimator->arrivals->response_ns += keep_typical(estimator, &run, draws_ns);
+    free(draws_ns);
     free(weights);
     free(run.came);
     free(run.left);

@@ -14,7 +14,8 @@
 #include "modelgen/events/requests.h"
 
 struct arrivals {
-    double *at_ns;   /* per request of requests->all: when it came, or may have come: one draw */
+    double *at_ns;   /* per request of requests->all: when it came, or may have come: of several
+                        draws one that is like their mean */
     size_t n;        /* requests */
     size_t n_waited; /* for so many a thread waited: their times are known */
     double rate_hz;

@@ -6,6 +6,7 @@
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/calibrate/page_cache_size.h"
 #include "modelgen/calibrate/page_reads.h"
+#include "modelgen/graph/step_tasks.h"
 
 struct recorded_call {
     int node;
@@ -13,6 +14,7 @@ struct recorded_call {
     size_t thread;
     struct disk_requests requests;
     bool ahead;
+    int task; /* STEP_OF_NO_TASK; also where tasks are not known */
     size_t goes_on; /* so many calls of the node before it its thread's row was; 0: it begins one */
 };
 
@@ -39,6 +41,7 @@ static bool has_times(const struct step_time *time) {
 static struct recorded_calls find_calls(const struct peg_builder *builder) {
     const struct peg_input *in = builder->in;
     struct recorded_calls calls = {0};
+    int **tasks = step_tasks_find(builder->model, in->streams->streams, in->trace->n_threads);
     for (size_t t = 0; t < in->trace->n_threads; t++) {
         const struct stream *stream = &in->streams->streams[t];
         for (size_t s = 0; s < stream->n_steps; s++) {
@@ -52,9 +55,11 @@ static struct recorded_calls find_calls(const struct peg_builder *builder) {
                 t,
                 disk_service_queued(in->disks, t, step->start_ns, step->end_ns),
                 step->time.ahead,
+                tasks ? tasks[t][s] : STEP_OF_NO_TASK,
                 0};
         }
     }
+    step_tasks_free(tasks, in->trace->n_threads);
     return calls;
 }
 
@@ -147,6 +152,21 @@ static void write_rows(const struct peg_builder *builder, struct recorded_call *
     free(rows);
 }
 
+/* ---- tasks ---- */
+
+/* Of the calls of one node. */
+static void write_tasks(struct node *node, const struct recorded_call *calls, size_t n) {
+    bool has_tasks = false;
+    for (size_t c = 0; c < n; c++)
+        has_tasks |= calls[c].task != STEP_OF_NO_TASK;
+    if (!has_tasks)
+        return;
+    node->tasks = memory_alloc(n, sizeof *node->tasks);
+    node->n_tasks = n;
+    for (size_t c = 0; c < n; c++)
+        node->tasks[c] = calls[c].task;
+}
+
 /* ---- the page cache ---- */
 
 /* Which of the page cache's calls it is; -1: none. */
@@ -217,6 +237,7 @@ void disk_calls_write(const struct peg_builder *builder) {
         }
         node->calls = values.items;
         node->n_calls = values.count;
+        write_tasks(node, &calls.items[first], i - first);
         write_rows(builder, &calls.items[first], i - first);
     }
     write_page_cache(builder, &calls);
