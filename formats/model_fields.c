@@ -166,6 +166,7 @@ static const struct field object_fields[] = {
     DIST(object, think_ns),
     INDEX(object, comes_by, TARGET_OBJECT),
     INDEX(object, goes_by, TARGET_OBJECT),
+    FLAG(object, returned_first),
     FLAG(object, connects),
     DIST(object, request_bytes),
     DIST(object, reply_bytes),

@@ -148,6 +148,7 @@ struct plan_object {
     bool when_enough;    /* ... if there is enough for who waits longest */
     bool when_empty;     /* ... if nothing was there before */
     bool handed;         /* queue: an item is kept for whom it has woken */
+    bool returned_first; /* queue: what threads put back overtakes what comes from outside */
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival, think; /* draws */
     int first_distance, n_distances;  /* disk; none: `service` */

@@ -84,6 +84,7 @@ static void compile_network(struct plan_builder *builder, const struct object *o
         compiled->request_bytes = plan_add_draw(builder, &object->request_bytes);
     if (object->goes_by != MODEL_NONE)
         compiled->reply_bytes = plan_add_draw(builder, &object->reply_bytes);
+    compiled->returned_first = object->returned_first;
     compiled->connects = object->connects;
     compiled->latency_ns = config->is_saturated ? 0 : object->latency_ns;
     compiled->bytes_per_ns = object->bytes_per_s * 1e-9;

@@ -90,6 +90,28 @@ static struct item *item_at(const struct shared *queue, size_t place) {
     return &queue->items[at < queue->capacity ? at : at - queue->capacity];
 }
 
+/* Those in front of the place move down by one. */
+static void insert_item(struct engine *engine, struct shared *queue, size_t place,
+                        struct item item) {
+    shared_touch(engine, queue);
+    if (queue->n_items == queue->capacity)
+        grow_ring(queue);
+    queue->first = (queue->first > 0 ? queue->first : queue->capacity) - 1;
+    queue->n_items++;
+    for (size_t i = 0; i < place; i++)
+        *item_at(queue, i) = *item_at(queue, i + 1);
+    *item_at(queue, place) = item;
+}
+
+/* What threads have put back, in its order, is before all that has come from outside. */
+static void add_returned(struct engine *engine, struct shared *queue, struct item item) {
+    int arrivals = engine_planned(engine, queue)->item_kind;
+    size_t place = 0;
+    while (place < queue->n_items && item_at(queue, place)->kind != arrivals)
+        place++;
+    insert_item(engine, queue, place, item);
+}
+
 /* The first that is for this thread; n_items: there is none. */
 static size_t find_item(const struct shared *queue, const struct thread *thread) {
     size_t place = 0;
@@ -135,10 +157,12 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     bool is_silent = engine_planned(engine, object)->when_empty && object->n_items > 0;
     long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
     double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
+    const struct plan_object *planned = engine_planned(engine, object);
     for (long i = 0; i < count; i++)
-        add_item(engine, object,
-                 (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client,
-                               thread->queue, NULL, thread->task});
+        (planned->returned_first ? add_returned : add_item)(
+            engine, object,
+            (struct item){birth_ns, node_of(engine, thread)->item_kind, thread->client,
+                          thread->queue, NULL, thread->task});
     return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 

@@ -1,6 +1,5 @@
 #include "modelgen/events/helped_requests.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -59,6 +58,21 @@ static int *requests_by_take(const struct finder *finder) {
     for (size_t r = 0; r < finder->n; r++)
         taken[finder->requests[r].take.number] = (int)r + 1;
     return taken;
+}
+
+/* A listening socket is one of the descriptors that are polled, and gives one connection each time. */
+static bool takes_one_a_round(const struct finder *finder) {
+    const struct trace_thread *thread = &finder->trace->threads[finder->loop];
+    int *taken = requests_by_take(finder);
+    size_t here = 0, more = 0;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (trace_op(at.event) == OP_POLL)
+            here = 0;
+        else if (taken[at.number] > 0 && ++here > 1)
+            more++;
+    }
+    free(taken);
+    return (double)more <= evidence.violation_share * (double)finder->n;
 }
 
 /* Between two waits the loop works on one request until it takes another, or makes a call on the
@@ -179,6 +193,7 @@ struct helped_requests helped_requests_find(const struct trace *trace,
     if (!is_one_loop(&finder) || !find_descriptor(&finder, &descriptor))
         return found;
     find_calls(&finder, descriptor);
+    found.one_a_round = takes_one_a_round(&finder);
     if (!find_returns(&finder) || !are_matched(&finder))
         helped_requests_free(&found);
     return found;

@@ -7,6 +7,7 @@
 #ifndef PERSIK_MODELGEN_EVENTS_HELPED_REQUESTS_H
 #define PERSIK_MODELGEN_EVENTS_HELPED_REQUESTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "formats/trace.h"
@@ -29,6 +30,8 @@ struct helped_requests {
         struct request_event *items; /* by which helpers told the loop, in the order of time */
         size_t count, capacity;
     } calls;
+    bool one_a_round; /* the loop takes one new request each time it polls, however many are there:
+                       * so it comes to all that helpers have done between two of these */
 };
 
 /* Empty: one loop has not taken and ended all of these requests, or it was not told once by its

@@ -81,7 +81,8 @@ static void make_queues(struct rewriter *rewriter) {
                 .object = event_log_new_object(rewriter->log, ORIGIN_OUTSIDE),
                 .accepts = sources[s].accepts,
                 .is_own = !sources[s].accepts && !sources[s].is_shared && !has_helpers(rewriter),
-                .is_returned_to = has_helpers(rewriter)};
+                .is_returned_to = has_helpers(rewriter),
+                .returned_first = rewriter->requests->helped.one_a_round};
         } else {
             rewriter->queue_of[s] = rewriter->queue_of[other];
             rewriter->queues.items[rewriter->queue_of[s]].is_own = true;

@@ -13,7 +13,8 @@ struct outside_queue {
     uint64_t object;             /* of the log */
     bool accepts;                /* its requests are connections; else they come over some */
     bool is_own;                 /* each thread takes those of its own connections only */
-    bool is_returned_to;         /* helper threads put back what the loop has handed to them */
+    bool is_returned_to;         /* helper threads put back what the loop has handed to them ... */
+    bool returned_first;         /* ... which does not wait behind requests that have come */
     double arrivals;             /* while it was recorded */
     struct dist interarrival_ns; /* owned until the model takes it */
     double *gaps;                /* between the recorded arrivals, in their order; the same */
