@@ -156,6 +156,17 @@ static void times_that_are_drawn_are_in_order_and_possible(void **state) {
     end(&busy);
 }
 
+/* One draw alone has a mean some percent from that of many. */
+static void the_draw_that_is_kept_is_like_the_others(void **state) {
+    (void)state;
+    struct estimate busy = estimate(SERVICE_NS / 0.98, true);
+    double response_ns = 0;
+    for (size_t r = 0; r < REQUESTS; r++)
+        response_ns += ((double)busy.requests.all.items[r].end_ns - busy.arrivals.at_ns[r]) / REQUESTS;
+    assert_true(fabs(response_ns / busy.arrivals.response_ns - 1) < 0.05);
+    end(&busy);
+}
+
 /* More comes than can be answered: nobody ever waits but for the first one. */
 static void of_a_saturated_server_hardly_anything_is_known(void **state) {
     (void)state;
@@ -172,6 +183,7 @@ int main(void) {
         cmocka_unit_test(even_arrivals_are_not_random),
         cmocka_unit_test(arrivals_that_were_waited_for_are_known),
         cmocka_unit_test(times_that_are_drawn_are_in_order_and_possible),
+        cmocka_unit_test(the_draw_that_is_kept_is_like_the_others),
         cmocka_unit_test(of_a_saturated_server_hardly_anything_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

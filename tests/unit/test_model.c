@@ -530,6 +530,8 @@ static void test_a_slip_of_the_pen_is_named_by_its_place(void **state) {
                         "objects[1].item_kind: not a positive number of a queue");
     assert_edit_refused("\"kind\": \"lock\"", "\"goes_on\": [0], \"kind\": \"lock\"",
                         "nodes[1].goes_on: there are 1 for 0 calls");
+    assert_edit_refused("\"kind\": \"lock\"", "\"tasks\": [0], \"kind\": \"lock\"",
+                        "nodes[1].tasks: there are 1 for 0 calls");
     assert_edit_refused("\"probability\": 0.25", "\"probability\": \"0.25\"",
                         "nodes[2].edges[1].probability: not a number");
     assert_edit_refused("\"to\": 1", "\"to\": 1.5", "nodes[0].edges[0].to: not a whole number");

@@ -282,7 +282,7 @@ static void woken_by(struct trace *trace, int thread, int waker, uint64_t wake_n
 
 /* WORKER's loop takes two requests one after the other, sleeps until OTHER has done what it handed
  * over for the first, goes on with that, and then with the second one, which is done by then. */
-static struct trace *loop_with_a_helper(bool tells_each_time) {
+static struct trace *loop_with_a_helper(bool tells_each_time, bool polls_between) {
     struct trace *trace = new_trace(2);
     on(trace, MAIN, "accept", LISTENER, 10, 20, FIRST);
     on(trace, MAIN, "accept", LISTENER, 30, 40, FIRST + 1);
@@ -291,8 +291,10 @@ static struct trace *loop_with_a_helper(bool tells_each_time) {
         on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
         woken(trace, WORKER, at - 50, at + 120);
         on(trace, WORKER, "read", FIRST, at + 100, at + 110, BYTES);
-        on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 300, 1);
-        woken(trace, WORKER, at + 280, at + 330);
+        if (polls_between) {
+            on(trace, WORKER, "epoll_wait", LOOP, at + 120, at + 300, 1);
+            woken(trace, WORKER, at + 280, at + 330);
+        }
         on(trace, WORKER, "read", FIRST + 1, at + 310, at + 320, BYTES);
         on(trace, WORKER, "epoll_wait", LOOP, at + 330, at + 1000, 1);
         on(trace, OTHER, "write", TOLD, at + 970, at + 985, 8);
@@ -311,7 +313,7 @@ static struct trace *loop_with_a_helper(bool tells_each_time) {
 
 static void a_loop_takes_back_what_helpers_have_done(void **state) {
     (void)state;
-    struct trace *trace = loop_with_a_helper(true);
+    struct trace *trace = loop_with_a_helper(true, true);
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 1);
     assert_true(shown.queues.items[0].is_returned_to);
@@ -340,7 +342,7 @@ static void a_loop_takes_back_what_helpers_have_done(void **state) {
 /* What came while the loop waited for a helper woke it: nothing was there when the helper did. */
 static void a_helper_that_wakes_the_loop_is_no_request(void **state) {
     (void)state;
-    struct trace *trace = loop_with_a_helper(true);
+    struct trace *trace = loop_with_a_helper(true, true);
     struct requests requests = requests_find(trace);
     assert_int_equal(requests.all.count, 6);
     assert_int_equal(requests.helped.returns.count, 6);
@@ -353,9 +355,20 @@ static void a_helper_that_wakes_the_loop_is_no_request(void **state) {
     trace_free(trace);
 }
 
+static void a_loop_may_take_one_request_each_time_round(void **state) {
+    (void)state;
+    for (int polls_between = 0; polls_between <= 1; polls_between++) {
+        struct trace *trace = loop_with_a_helper(true, polls_between);
+        struct shown shown = show(trace);
+        assert_int_equal(shown.queues.n, 1);
+        assert_int_equal(shown.queues.items[0].returned_first, polls_between);
+        end(&shown, trace);
+    }
+}
+
 static void a_loop_that_is_not_told_each_time_is_refused(void **state) {
     (void)state;
-    struct trace *trace = loop_with_a_helper(false);
+    struct trace *trace = loop_with_a_helper(false, true);
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 0);
     assert_true(says(&shown, "until another thread has worked on them"));
@@ -774,6 +787,7 @@ int main(void) {
         cmocka_unit_test(a_request_that_is_taken_later_came_when_it_came),
         cmocka_unit_test(a_loop_takes_back_what_helpers_have_done),
         cmocka_unit_test(a_helper_that_wakes_the_loop_is_no_request),
+        cmocka_unit_test(a_loop_may_take_one_request_each_time_round),
         cmocka_unit_test(a_loop_that_is_not_told_each_time_is_refused),
         cmocka_unit_test(a_request_comes_with_its_connection_unless_the_loop_sleeps_in_between),
         cmocka_unit_test(a_wait_for_connections_that_are_kept_is_idle),

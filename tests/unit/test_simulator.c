@@ -2113,6 +2113,60 @@ static void test_more_calls_than_recorded_are_like_those_of_the_second_half(void
     assert_close(time_of_calls(50, calls, LENGTH(calls)), 40 * MS, 1e-9);
 }
 
+/* Mean response to `requests` that come one after the other, of a thread that comes `visits` times to
+ * the disk for each. Of the two that were recorded the second one made the two last calls. */
+static double response_by_task(int requests, int visits, const double *calls, size_t n) {
+    struct model *model = build_model(2);
+    int disk = build_disk_with_a_head(model), queue = build_object(model, OBJECT_QUEUE, 0);
+    const double tasks[] = {0, 1, 1};
+    model->objects[queue].interarrival_ns = constant(100 * MS);
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int io = build_next(model, get, constant(0), NODE_IO, disk);
+    list_calls(model, io, calls, n);
+    model->nodes[io].ahead = true;
+    model->nodes[io].n_tasks = LENGTH(tasks);
+    model->nodes[io].tasks = memory_alloc(LENGTH(tasks), sizeof *tasks);
+    memcpy(model->nodes[io].tasks, tasks, sizeof tasks);
+    model->nodes[io].stays = constant(visits - 1);
+    build_edge(model, io, io);
+    int done = build_node(model, NODE_TASK_END, MODEL_NONE);
+    build_edge(model, io, done)->leaves = true;
+    build_edge(model, done, get);
+    struct sim_result result =
+        simulate(model, (struct sim_config){.arrival_rate_hz = 10,
+                                            .arrivals = ARRIVALS_CONSTANT,
+                                            .requests = requests});
+    double response_ns = result.response_ns.mean;
+    assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+    return response_ns;
+}
+
+static void test_what_a_task_asks_for_stays_together_however_often_it_comes(void **state) {
+    (void)state;
+    double calls[] = {1, 10, 8, 0, 1, 9000, 8, 0, 1, 9008, 8, 0};
+    for (int visits = 1; visits <= 3; visits++)
+        assert_close(response_by_task(2, visits, calls, LENGTH(calls)), (5 + 20 + 1) / 2.0 * MS,
+                     1e-9);
+}
+
+/* The task's next call comes for what was read ahead, but for the last one nobody comes. */
+static void test_a_task_waits_for_what_its_earlier_calls_read_ahead(void **state) {
+    (void)state;
+    double calls[] = {1, 10, 8, 0, 1, 9000, 8, REQUEST_AHEAD, 1, 9008, 8, 0};
+    assert_close(response_by_task(2, 1, calls, LENGTH(calls)), (5 + 20 + 1) / 2.0 * MS, 1e-9);
+    calls[11] = REQUEST_AHEAD;
+    assert_close(response_by_task(2, 1, calls, LENGTH(calls)), (5 + 20) / 2.0 * MS, 1e-9);
+}
+
+static void test_more_tasks_than_recorded_are_like_those_of_the_second_half(void **state) {
+    (void)state;
+    double calls[] = {1, 10, 8, 0, 0, 0};
+    assert_close(response_by_task(5, 1, calls, LENGTH(calls)), 5 / 5.0 * MS, 1e-9);
+}
+
 static void test_sleeping_and_private_devices_use_no_cpu(void **state) {
     (void)state;
     struct model *model = build_model(1);
@@ -2215,15 +2269,15 @@ static void test_a_finite_number_of_arrivals_is_served_and_the_run_ends(void **s
     model_free(model);
 }
 
-/* A loop hands each request to a helper, and ends it when that has put it back: also the last one
- * that comes. */
-static void test_what_helpers_put_back_is_taken_after_the_last_arrival(void **state) {
-    (void)state;
+/* A loop hands each request to a helper, and ends it when that has put it back. */
+static struct sim_result serve_with_a_helper(double apart_ns, int arrivals, double helper_ns,
+                                             bool returned_first) {
     struct model *model = build_model(2);
     int queue = build_object(model, OBJECT_QUEUE, 0), jobs = build_object(model, OBJECT_QUEUE, 0);
-    model->objects[queue].interarrival_ns = constant(10 * MS);
-    model->objects[queue].arrivals = 50;
+    model->objects[queue].interarrival_ns = constant(apart_ns);
+    model->objects[queue].arrivals = arrivals;
     model->objects[queue].item_kind = 1;
+    model->objects[queue].returned_first = returned_first;
     int loop = build_pool(model, 1, true), helper = build_pool(model, 1, true);
     int get = build_next(model, model->pools[loop].entry, constant(0), NODE_GET, queue), steps[2];
     for (int kind = 1; kind <= 2; kind++) {
@@ -2236,14 +2290,31 @@ static void test_what_helpers_put_back_is_taken_after_the_last_arrival(void **st
     build_edge(model, build_next(model, steps[1], constant(1 * MS), NODE_TASK_END, MODEL_NONE),
                get);
     int job = build_next(model, model->pools[helper].entry, constant(0), NODE_GET, jobs);
-    int back = build_next(model, job, constant(5 * MS), NODE_PUT, queue);
+    int back = build_next(model, job, constant(helper_ns), NODE_PUT, queue);
     model->nodes[back].item_kind = 2;
     build_edge(model, back, job);
     struct sim_result result = simulate(model, (struct sim_config){0});
+    model_free(model);
+    return result;
+}
+
+static void test_what_helpers_put_back_is_taken_after_the_last_arrival(void **state) {
+    (void)state;
+    struct sim_result result = serve_with_a_helper(10 * MS, 50, 5 * MS, false);
     assert_close(result.tasks.mean, 50, 1e-12);
     assert_close(result.response_ns.mean, 7 * MS, 1e-9);
     sim_result_free(&result);
-    model_free(model);
+}
+
+/* Of three that come at once the third is taken before the first one is back, or behind the second. */
+static void test_what_helpers_put_back_may_overtake_what_has_come(void **state) {
+    (void)state;
+    struct sim_result in_order = serve_with_a_helper(1e-3, 3, 0.5 * MS, false);
+    assert_close(in_order.response_ns.mean, (4 + 5 + 6) / 3.0 * MS, 1e-6);
+    struct sim_result first = serve_with_a_helper(1e-3, 3, 0.5 * MS, true);
+    assert_close(first.response_ns.mean, (3 + 4 + 6.5) / 3.0 * MS, 1e-6);
+    sim_result_free(&in_order);
+    sim_result_free(&first);
 }
 
 /* Two requests come at once, then one far behind them; asked for at twice their rate, and twice as
@@ -2531,12 +2602,16 @@ int main(void) {
         cmocka_unit_test(test_a_thread_goes_on_with_its_row_before_it_begins_another),
         cmocka_unit_test(test_only_requests_that_came_together_stay_together),
         cmocka_unit_test(test_more_calls_than_recorded_are_like_those_of_the_second_half),
+        cmocka_unit_test(test_what_a_task_asks_for_stays_together_however_often_it_comes),
+        cmocka_unit_test(test_a_task_waits_for_what_its_earlier_calls_read_ahead),
+        cmocka_unit_test(test_more_tasks_than_recorded_are_like_those_of_the_second_half),
         cmocka_unit_test(test_sleeping_and_private_devices_use_no_cpu),
         cmocka_unit_test(test_results_are_the_same_bytes_with_any_number_of_workers),
         cmocka_unit_test(test_replications_go_on_until_the_precision_is_reached),
         cmocka_unit_test(test_a_threads_lifetime_is_the_sum_of_its_parts),
         cmocka_unit_test(test_a_finite_number_of_arrivals_is_served_and_the_run_ends),
         cmocka_unit_test(test_what_helpers_put_back_is_taken_after_the_last_arrival),
+        cmocka_unit_test(test_what_helpers_put_back_may_overtake_what_has_come),
         cmocka_unit_test(test_so_many_requests_come_as_recorded_at_another_rate),
         cmocka_unit_test(test_arrivals_at_a_full_queue_are_dropped_and_counted),
         cmocka_unit_test(test_a_model_in_which_all_wait_is_reported_and_still_ends),
