@@ -2,7 +2,7 @@
 # How well servers under an open load are predicted: each kind of tests/programs/server.c is recorded once with 2
 # threads on all cores at a middle rate, predicted over threads, cores and rates, and run there.
 #
-# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared thread limited kept udp udp-poll udp-own; server.c tells)
+# usage: bench/servers.sh [KIND...]      (default: queue accept epoll shared helped thread limited kept udp udp-poll udp-own; server.c tells)
 #
 # Response times are the client's, from when a request was to be sent; the model's are the server's, from a request's
 # arrival: what connecting and the way take, some 0.1 ms, is not in them. With one core the server has the first, the
@@ -33,7 +33,7 @@ trap '[ -z "$loader" ] || kill "$loader" 2>/dev/null || true; rm -rf "$scratch"'
 
 connections_of() {
     case $1 in
-    queue | accept | thread | limited) echo 0 ;;
+    queue | accept | helped | thread | limited) echo 0 ;;
     *) echo 32 ;;
     esac
 }
@@ -130,7 +130,7 @@ compare() {
 need_persik
 gcc -std=gnu17 -D_GNU_SOURCE -g -O2 "$root/tests/programs/server.c" -o "$scratch/server" -lpthread
 gcc -std=gnu17 -D_GNU_SOURCE -O2 "$root/tests/programs/server_load.c" -o "$scratch/load" -lm
-[ $# -gt 0 ] || set -- queue accept epoll shared thread limited kept udp udp-poll udp-own
+[ $# -gt 0 ] || set -- queue accept epoll shared helped thread limited kept udp udp-poll udp-own
 for kind; do
     say "$kind"
     record "$kind"

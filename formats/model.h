@@ -208,8 +208,8 @@ struct object {
     struct dist think_ns;  /* with clients; DIST_NONE: no time */
     int comes_by, goes_by; /* queue only: the links by which what is from outside comes to it, and
                             * by which the replies go; MODEL_NONE: at once */
-    bool returned_first; /* queue only: what threads put back does not wait behind what has come from
-                          * outside, of which one is taken each time round */
+    bool returned_first;   /* queue only: what threads put back does not wait behind what has come
+                            * from   outside, of which one is taken each time round */
     bool connects; /* queue only: each comes by a connection of its own, for which the two sides
                     * ask and answer once before */
     struct dist request_bytes, reply_bytes; /* queue only: what goes over the links; DIST_NONE: not
@@ -369,7 +369,7 @@ struct edge {
     double *cpu_by_place;  /* owned */
 };
 
-#define REQUEST_AHEAD 2   /* see the calls of struct node */
+#define REQUEST_AHEAD 2      /* see the calls of struct node */
 #define MOST_TASKS    0x1p26 /* ... and its tasks */
 
 struct node {
@@ -426,13 +426,13 @@ struct node {
                        * thread made the one whose row it goes on with, reading on where that ended;
                        * 0: it begins a row, or is in none. A thread goes on with its row */
     double *goes_on;  /* owned */
-    size_t n_tasks;   /* none, or one for each of the `calls`: the number of the task, in the order in
-                       * which they came from outside, that its thread worked on; -1: on none. The
-                       * n-th task of a run asks for what the n-th recorded one did in all its calls
-                       * of this node, when it first comes there: then what one task asks for is
-                       * together, however often it comes. Tasks behind the last one are like those
-                       * of the second half */
-    double *tasks;    /* owned */
+    size_t n_tasks; /* none, or one for each of the `calls`: the number of the task, in the order in
+                     * which they came from outside, that its thread worked on; -1: on none. The
+                     * n-th task of a run asks for what the n-th recorded one did in all its calls
+                     * of this node, when it first comes there: then what one task asks for is
+                     * together, however often it comes. Tasks behind the last one are like those
+                     * of the second half */
+    double *tasks;  /* owned */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };

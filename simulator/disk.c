@@ -166,8 +166,8 @@ static void decide_requests(struct engine *engine, struct thread *thread) {
     else if (node->n_calls > 0)
         call = next_call(engine, thread, node);
     else if (node->first_task_call == PLAN_NONE)
-        thread->wanted = random_round(&thread->random,
-                                      draws_one(engine, node->operations, &thread->random));
+        thread->wanted =
+            random_round(&thread->random, draws_one(engine, node->operations, &thread->random));
     if (!call)
         return;
     thread->wanted = call->n;

@@ -114,9 +114,9 @@ struct plan_node {
     int course; /* number among the nodes that have one; PLAN_NONE: it has none */
     int first_leg, n_legs;
     int first_call, n_calls; /* of an IO node; none: `operations` */
-    int first_task_call;     /* what each of the recorded tasks asks for there; PLAN_NONE: not known */
-    int rows;     /* number of the node among those that have calls in a row; PLAN_NONE */
-    bool says_no; /* some edge is only for OUTCOME_NO */
+    int first_task_call; /* what each of the recorded tasks asks for there; PLAN_NONE: not known */
+    int rows;            /* number of the node among those that have calls in a row; PLAN_NONE */
+    bool says_no;        /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
 

@@ -118,17 +118,17 @@ struct thread {
     double wanted;         /* tokens or requests of the present operation */
     double taken;          /* tokens, the last time that it drew how many */
     struct thread
-        *reads_for;  /* this reads ahead for that one, and is in no pool; NULL: it is one */
-    bool is_awaited; /* by the one that it reads for */
-    int request;     /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
-    int ahead;       /* so many behind these are for later */
-    double claim;    /* what was announced to this thread when it was woken, not yet taken */
-    double clock_ns; /* when its last wait by the clock was due; NaN: there was none */
-    double birth_ns; /* of the task it works on; NaN: none */
+        *reads_for;   /* this reads ahead for that one, and is in no pool; NULL: it is one */
+    bool is_awaited;  /* by the one that it reads for */
+    int request;      /* of the plan's: the one of `wanted` that it has at a disk; PLAN_NONE */
+    int ahead;        /* so many behind these are for later */
+    double claim;     /* what was announced to this thread when it was woken, not yet taken */
+    double clock_ns;  /* when its last wait by the clock was due; NaN: there was none */
+    double birth_ns;  /* of the task it works on; NaN: none */
     struct task task; /* which one that is */
-    int item_kind;   /* of the item that it took last; 0: no particular */
-    int client;      /* whose task it works on; PLAN_NONE */
-    int queue;       /* to which that came from outside; PLAN_NONE: to none */
+    int item_kind;    /* of the item that it took last; 0: no particular */
+    int client;       /* whose task it works on; PLAN_NONE */
+    int queue;        /* to which that came from outside; PLAN_NONE: to none */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -300,9 +300,9 @@ struct engine {
     struct course_place *places; /* thread's id * plan->n_courses + the node's course */
     struct edge_run *runs;
     double *cards;
-    int *calls_made; /* by node: of those that it lists */
-    bool *is_made;   /* by call, of nodes with rows */
-    uint32_t *made_for; /* by call of what one task asks for: the number of the last that did; 0 */
+    int *calls_made;     /* by node: of those that it lists */
+    bool *is_made;       /* by call, of nodes with rows */
+    uint32_t *made_for;  /* by call of what one task asks for: the number of the last that did; 0 */
     uint32_t tasks_come; /* from outside */
     struct call_rows *rows;
     int *last_calls; /* by thread and node with rows: the call that it made last; PLAN_NONE */

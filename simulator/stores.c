@@ -224,7 +224,8 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
+    add_item(engine, queue,
+             (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -242,7 +243,8 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
+        add_item(engine, queue,
+                 (struct item){engine->now_ns, 0, PLAN_NONE, PLAN_NONE, NULL, TASK_NONE});
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = queue->arrivals_awaited = planned->arrivals;
@@ -297,8 +299,8 @@ static struct task next_task(struct engine *engine, struct shared *queue) {
     if (n == 0)
         return task;
     bool is_recorded = !engine->plan->is_steady && task.number <= n;
-    task.like = (int)(is_recorded ? task.number - 1
-                                  : half + random_below(&queue->random, n - half));
+    task.like =
+        (int)(is_recorded ? task.number - 1 : half + random_below(&queue->random, n - half));
     return task;
 }
 

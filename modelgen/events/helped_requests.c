@@ -60,7 +60,8 @@ static int *requests_by_take(const struct finder *finder) {
     return taken;
 }
 
-/* A listening socket is one of the descriptors that are polled, and gives one connection each time. */
+/* A listening socket is one of the descriptors that are polled, and gives one connection each time.
+ */
 static bool takes_one_a_round(const struct finder *finder) {
     const struct trace_thread *thread = &finder->trace->threads[finder->loop];
     int *taken = requests_by_take(finder);

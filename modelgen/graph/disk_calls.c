@@ -14,7 +14,7 @@ struct recorded_call {
     size_t thread;
     struct disk_requests requests;
     bool ahead;
-    int task; /* STEP_OF_NO_TASK; also where tasks are not known */
+    int task;       /* STEP_OF_NO_TASK; also where tasks are not known */
     size_t goes_on; /* so many calls of the node before it its thread's row was; 0: it begins one */
 };
 

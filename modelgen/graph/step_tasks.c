@@ -63,16 +63,16 @@ static struct moment *list_moments(const struct stream *streams, size_t n_thread
             const struct step *step = &streams[t].steps[s];
             if (step->kind == NODE_GET || step->kind == NODE_PUT || step->kind == NODE_TASK_END ||
                 asks_disk(step))
-                *VECTOR_ADD(&moments) = (struct moment){
-                    step->kind == NODE_GET ? step->end_ns : step->start_ns, t, s};
+                *VECTOR_ADD(&moments) =
+                    (struct moment){step->kind == NODE_GET ? step->end_ns : step->start_ns, t, s};
         }
     VECTOR_SORT(&moments, compare_moments);
     *n = moments.count;
     return moments.items;
 }
 
-/* What is returned to the queue by the program's own threads has another kind, which the step behind
- * the get tells. */
+/* What is returned to the queue by the program's own threads has another kind, which the step
+ * behind the get tells. */
 static bool is_arrival(const struct object *queue, const struct stream *stream, size_t get) {
     if (!comes_from_outside(queue))
         return false;

@@ -6,6 +6,7 @@
  *   accept   each thread accepts for itself
  *   epoll    main accepts, and gives connections in turn to the threads, each with its event loop
  *   shared   main accepts; all threads wait for the same connections
+ *   helped   main runs an event loop, which accepts; threads compute, and tell it by an eventfd
  *   thread   main accepts, and makes a thread for each connection, which ends with it
  *   limited  the same, with at most THREADS at a time
  *   kept     as `thread`, but connections are for many requests
@@ -14,7 +15,8 @@
  *   udp-own  each thread has a socket of its own for the port, and an event loop
  *
  * A request is a line of REQUEST_BYTES: how many rounds to compute. The answer is as long. With
- * `queue`, `accept`, `thread` and `limited` a connection is for one request, else for many. */
+ * `queue`, `accept`, `helped`, `thread` and `limited` a connection is for one request, else for
+ * many. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -181,6 +183,71 @@ static void accept_into_loops(int n_loops, unsigned how) {
     eventfd_write(stop_event, 1);
 }
 
+/* ---- an event loop with helpers ---- */
+
+enum { DESCRIPTORS = 1024 };
+
+static char texts[DESCRIPTORS][REQUEST_BYTES + 1]; /* by connection */
+static int done_event;
+static struct {
+    pthread_mutex_t mutex;
+    int connections[DESCRIPTORS];
+    int count;
+} done = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void *help(void *unused) {
+    int connection;
+    while ((connection = queue_get()) >= 0) {
+        answer(texts[connection]);
+        pthread_mutex_lock(&done.mutex);
+        done.connections[done.count++] = connection;
+        pthread_mutex_unlock(&done.mutex);
+        eventfd_write(done_event, 1);
+    }
+    return unused;
+}
+
+static void hand_over_next(void) {
+    int connection = accept(listener, NULL, NULL);
+    if (connection < 0)
+        return;
+    if (connection < DESCRIPTORS &&
+        read(connection, texts[connection], REQUEST_BYTES) == REQUEST_BYTES)
+        queue_put(connection);
+    else
+        close(connection);
+}
+
+static void reply_to_done(void) {
+    eventfd_t times;
+    int connections[DESCRIPTORS];
+    eventfd_read(done_event, &times);
+    pthread_mutex_lock(&done.mutex);
+    int count = done.count;
+    memcpy(connections, done.connections, sizeof *connections * (size_t)count);
+    done.count = 0;
+    pthread_mutex_unlock(&done.mutex);
+    for (int i = 0; i < count; i++) {
+        check(write(connections[i], texts[connections[i]], REQUEST_BYTES) > 0, "write");
+        close(connections[i]);
+    }
+}
+
+static void run_helped_loop(int loop) {
+    struct epoll_event events[EVENTS];
+    watch(loop, listener, 0, EPOLL_CTL_ADD);
+    watch(loop, done_event, 0, EPOLL_CTL_ADD);
+    while (!stopped) {
+        int n = epoll_wait(loop, events, EVENTS, -1);
+        for (int i = 0; i < n; i++)
+            if (events[i].data.fd == listener)
+                hand_over_next();
+            else if (events[i].data.fd == done_event)
+                reply_to_done();
+    }
+    queue_close();
+}
+
 /* ---- a thread for each connection ---- */
 
 static sem_t may_live; /* in `limited` */
@@ -318,6 +385,7 @@ static const struct kind {
     {"accept", accept_connections, false, false, false},
     {"epoll", run_loop, false, true, false},
     {"shared", run_shared_loop, false, false, false},
+    {"helped", help, false, false, false},
     {"thread", serve_one_and_end, false, false, true},
     {"limited", serve_limited, false, false, true},
     {"kept", serve_all_and_end, false, false, true},
@@ -336,6 +404,7 @@ static const struct kind *kind_named(const char *name) {
 
 static void start_loops(const struct kind *kind, int threads) {
     stop_event = eventfd(0, 0);
+    done_event = eventfd(0, 0);
     for (int i = 0; i < (kind->has_own ? threads : 1); i++) {
         loops[i] = epoll_create1(0);
         watch(loops[i], stop_event, 0, EPOLL_CTL_ADD);
@@ -366,6 +435,8 @@ int main(int argc, char **argv) {
         accept_into_threads(kind->routine);
     else if (kind->routine == take_connections)
         accept_into_queue();
+    else if (kind->routine == help)
+        run_helped_loop(loops[0]);
     else if (kind->routine == run_loop || kind->routine == run_shared_loop)
         accept_into_loops(kind->has_own ? threads : 1, kind->has_own ? 0 : EPOLLONESHOT);
     for (int i = 0; i < threads && !kind->makes_threads; i++)

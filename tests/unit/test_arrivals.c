@@ -162,7 +162,8 @@ static void the_draw_that_is_kept_is_like_the_others(void **state) {
     struct estimate busy = estimate(SERVICE_NS / 0.98, true);
     double response_ns = 0;
     for (size_t r = 0; r < REQUESTS; r++)
-        response_ns += ((double)busy.requests.all.items[r].end_ns - busy.arrivals.at_ns[r]) / REQUESTS;
+        response_ns +=
+            ((double)busy.requests.all.items[r].end_ns - busy.arrivals.at_ns[r]) / REQUESTS;
     assert_true(fabs(response_ns / busy.arrivals.response_ns - 1) < 0.05);
     end(&busy);
 }

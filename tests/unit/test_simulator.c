@@ -2113,8 +2113,8 @@ static void test_more_calls_than_recorded_are_like_those_of_the_second_half(void
     assert_close(time_of_calls(50, calls, LENGTH(calls)), 40 * MS, 1e-9);
 }
 
-/* Mean response to `requests` that come one after the other, of a thread that comes `visits` times to
- * the disk for each. Of the two that were recorded the second one made the two last calls. */
+/* Mean response to `requests` that come one after the other, of a thread that comes `visits` times
+ * to the disk for each. Of the two that were recorded the second one made the two last calls. */
 static double response_by_task(int requests, int visits, const double *calls, size_t n) {
     struct model *model = build_model(2);
     int disk = build_disk_with_a_head(model), queue = build_object(model, OBJECT_QUEUE, 0);
@@ -2133,10 +2133,9 @@ static double response_by_task(int requests, int visits, const double *calls, si
     int done = build_node(model, NODE_TASK_END, MODEL_NONE);
     build_edge(model, io, done)->leaves = true;
     build_edge(model, done, get);
-    struct sim_result result =
-        simulate(model, (struct sim_config){.arrival_rate_hz = 10,
-                                            .arrivals = ARRIVALS_CONSTANT,
-                                            .requests = requests});
+    struct sim_result result = simulate(model, (struct sim_config){.arrival_rate_hz = 10,
+                                                                   .arrivals = ARRIVALS_CONSTANT,
+                                                                   .requests = requests});
     double response_ns = result.response_ns.mean;
     assert_true(result.stalls == 0);
     sim_result_free(&result);
@@ -2306,7 +2305,8 @@ static void test_what_helpers_put_back_is_taken_after_the_last_arrival(void **st
     sim_result_free(&result);
 }
 
-/* Of three that come at once the third is taken before the first one is back, or behind the second. */
+/* Of three that come at once the third is taken before the first one is back, or behind the second.
+ */
 static void test_what_helpers_put_back_may_overtake_what_has_come(void **state) {
     (void)state;
     struct sim_result in_order = serve_with_a_helper(1e-3, 3, 0.5 * MS, false);

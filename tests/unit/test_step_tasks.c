@@ -23,10 +23,10 @@ struct run {
 };
 
 static void make_run(struct run *run) {
-    *run = (struct run){.objects = {[REQUESTS] = {.kind = OBJECT_QUEUE,
-                                                  .interarrival_ns = {.kind = DIST_CONSTANT}},
-                                    [JOBS] = {.kind = OBJECT_QUEUE},
-                                    [DISK] = {.kind = OBJECT_DISK}}};
+    *run = (struct run){
+        .objects = {[REQUESTS] = {.kind = OBJECT_QUEUE, .interarrival_ns = {.kind = DIST_CONSTANT}},
+                    [JOBS] = {.kind = OBJECT_QUEUE},
+                    [DISK] = {.kind = OBJECT_DISK}}};
     run->model = (struct model){.n_objects = N_OBJECTS, .objects = run->objects};
     for (int t = 0; t < N_THREADS; t++)
         run->streams[t].steps = run->steps[t];
