@@ -104,7 +104,7 @@ served() {
 }
 load_each_run() {
     local port pid protocol connections=32
-    case $4 in queue | accept | thread | limited) connections=0 ;; esac
+    case $4 in queue | accept | helped | thread | limited) connections=0 ;; esac
     while :; do
         until [ -s port ]; do sleep 0.05; done
         read -r port pid protocol <port

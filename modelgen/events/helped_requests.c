@@ -21,6 +21,12 @@ static bool writes(const struct trace_record *record) {
            !(record->flags & TRACE_FAILED);
 }
 
+/* To a descriptor that the loop may poll. eventfd_write() returns 0. */
+static bool tells(const struct trace_record *record) {
+    bool counts = record->api == API_eventfd_write && !(record->flags & TRACE_FAILED);
+    return counts || writes(record);
+}
+
 static bool is_one_loop(const struct finder *finder) {
     for (size_t r = 0; r < finder->n; r++)
         if (finder->requests[r].take.thread != finder->loop ||
@@ -128,7 +134,7 @@ static bool find_descriptor(const struct finder *finder, uint64_t *descriptor) {
             continue;
         const struct trace_thread *helper = &finder->trace->threads[waker - 1];
         size_t begun = trace_records_begun(helper, woken_ns);
-        if (begun == 0 || !writes(&helper->records[begun - 1]) ||
+        if (begun == 0 || !tells(&helper->records[begun - 1]) ||
             trace_end_ns(&helper->records[begun - 1]) < woken_ns)
             continue;
         uint64_t object = helper->records[begun - 1].object;
@@ -161,7 +167,7 @@ static void find_calls(struct finder *finder, uint64_t descriptor) {
     } told = {0};
     for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);)
         if (at.thread != finder->loop && finder->trace->threads[at.thread].pid == loop->pid &&
-            writes(at.event) && at.event->object == descriptor)
+            tells(at.event) && at.event->object == descriptor)
             *VECTOR_ADD(&told) = (struct told){at.event->start_ns, {at.thread, at.number}};
     VECTOR_SORT(&told, compare_told);
     for (size_t i = 0; i < told.count; i++)

@@ -10,6 +10,7 @@
 #include "modelgen/events/request_order.h"
 #include "modelgen/events/thread_states.h"
 #include "modelgen/events/unfinished_requests.h"
+#include "modelgen/evidence.h"
 
 /* ---- calls on connections, and waits for them ---- */
 
@@ -100,12 +101,13 @@ struct finder {
     struct request_event *last_poll; /* per thread */
     uint64_t *slept_ns;   /* per thread: when it last woke up in a wait for descriptors; 0: never */
     struct map source_of; /* key -> source */
-    struct map waits_in_accept; /* key of a listener -> 1: a thread slept in accept() */
-    size_t n_direct, n_told;    /* first requests of connections: taken as they were accepted,
-                                 * or when a thread was told that there is something to read */
-    size_t n_next, n_bound; /* further ones: of a thread that is told of many connections, or that
-                             * waits for one: in read(), or by being told of nothing else */
-    int *last_connection;   /* per thread: that its last request came over; -1 */
+    struct map accepts;   /* key of a listener -> how often a connection was accepted ... */
+    struct map slept_accepts; /* ... and how often a thread slept in that */
+    size_t n_direct, n_told;  /* first requests of connections: taken as they were accepted,
+                               * or when a thread was told that there is something to read */
+    size_t n_next, n_bound;   /* further ones: of a thread that is told of many connections, or that
+                               * waits for one: in read(), or by being told of nothing else */
+    int *last_connection;     /* per thread: that its last request came over; -1 */
 };
 
 static const struct trace_record *record_of(const struct finder *finder,
@@ -133,8 +135,9 @@ static void note_accept(struct finder *finder, const struct use *use) {
     if (record->flags & TRACE_FAILED || record->value < 0)
         return;
     uint64_t listener = descriptor_key(finder, use->event.thread, record->object);
+    map_put(&finder->accepts, listener, map_get(&finder->accepts, listener, 0) + 1);
     if (woken_in(finder, use->event) > 0)
-        map_put(&finder->waits_in_accept, listener, 1);
+        map_put(&finder->slept_accepts, listener, map_get(&finder->slept_accepts, listener, 0) + 1);
     map_put(&finder->connection_of,
             descriptor_key(finder, use->event.thread, (uint64_t)record->value),
             (int)finder->connections.count);
@@ -159,10 +162,13 @@ static bool came_with(const struct finder *finder, const struct connection *conn
            finder->slept_ns[thread] <= record_of(finder, connection->accept)->start_ns;
 }
 
-/* The wait that told of a connection. Where threads sleep in accept() itself there is none. */
+/* The wait that told of a connection. Where threads sleep in accept() itself there is none; one who
+ * was told may sleep there for a lock of the kernel's, now and then. */
 static struct request_event poll_before(const struct finder *finder,
                                         const struct connection *connection) {
-    bool is_told = !map_get(&finder->waits_in_accept, connection->listener, 0);
+    double slept = map_get(&finder->slept_accepts, connection->listener, 0);
+    bool is_told =
+        slept <= evidence.violation_share * map_get(&finder->accepts, connection->listener, 0);
     return is_told ? connection->poll : REQUEST_NO_EVENT;
 }
 
@@ -730,7 +736,8 @@ struct requests requests_find(const struct trace *trace) {
     }
     map_free(&finder.connection_of);
     map_free(&finder.source_of);
-    map_free(&finder.waits_in_accept);
+    map_free(&finder.accepts);
+    map_free(&finder.slept_accepts);
     free(finder.connections.items);
     free(finder.last_poll);
     free(finder.slept_ns);

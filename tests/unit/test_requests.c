@@ -99,6 +99,32 @@ static void an_accepted_connection_is_taken_from_outside(void **state) {
     end(&shown, trace);
 }
 
+/* In one of many the kernel has the socket's lock. */
+static void a_thread_that_is_told_may_sleep_in_an_accept(void **state) {
+    (void)state;
+    enum { MANY = 40 };
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, i == 7 ? at + 20 : at + 1000);
+        on(trace, WORKER, "accept", LISTENER, at + 10, at + 60, FIRST);
+        if (i == 7)
+            woken(trace, WORKER, at + 40, at + 1000);
+        serve(trace, WORKER, FIRST, at + 100);
+        on(trace, WORKER, "close", FIRST, at + 700, at + 710, 0);
+    }
+    builder_finish(trace, (MANY + 1) * EACH_NS);
+    struct requests requests = requests_find(trace);
+    assert_int_equal(requests.all.count, MANY);
+    for (size_t r = 0; r < MANY; r++) {
+        assert_false(request_event_is_none(requests.all.items[r].wait));
+        assert_int_equal(requests.all.items[r].to_ns, (r + 1) * EACH_NS - 50);
+    }
+    requests_free(&requests);
+    trace_free(trace);
+}
+
 static void the_answers_last_write_ends_the_task(void **state) {
     (void)state;
     struct trace *trace = accepting();
@@ -298,8 +324,8 @@ static struct trace *loop_with_a_helper(bool tells_each_time, bool polls_between
         on(trace, WORKER, "read", FIRST + 1, at + 310, at + 320, BYTES);
         on(trace, WORKER, "epoll_wait", LOOP, at + 330, at + 1000, 1);
         on(trace, OTHER, "write", TOLD, at + 970, at + 985, 8);
-        if (tells_each_time)
-            on(trace, OTHER, "write", TOLD, at + 1005, at + 1008, 8);
+        if (tells_each_time) /* returns 0 */
+            on(trace, OTHER, "eventfd_write", TOLD, at + 1005, at + 1008, 0);
         woken_by(trace, WORKER, OTHER, at + 980, at + 3000);
         on(trace, WORKER, "write", FIRST, at + 1010, at + 1020, BYTES);
         on(trace, WORKER, "epoll_wait", LOOP, at + 1030, at + 1031, 1);
@@ -778,6 +804,7 @@ static void what_was_measured_is_from_the_first_request_to_the_last(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_accepted_connection_is_taken_from_outside),
+        cmocka_unit_test(a_thread_that_is_told_may_sleep_in_an_accept),
         cmocka_unit_test(the_answers_last_write_ends_the_task),
         cmocka_unit_test(the_last_wait_finds_nothing_more),
         cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
