@@ -93,10 +93,11 @@ static void note_mix(const struct file_mix *mix, const struct mixed_run *run, st
                   "this is no model of the recorded mix of requests: those for %s come %g times as "
                   "often beside the others",
                   mix->kinds[k].name, mix->kinds[k].factor);
-    notes_add(model,
-              "%zu of the %zu recorded requests make the mix: a run of more goes on with the disk's "
-              "requests of their second half, when caches held what they came to hold",
-              run->kept, run->recorded);
+    notes_add(
+        model,
+        "%zu of the %zu recorded requests make the mix: a run of more goes on with the disk's "
+        "requests of their second half, when caches held what they came to hold",
+        run->kept, run->recorded);
 }
 
 static struct modelgen_measured measured_of(const struct build *build) {

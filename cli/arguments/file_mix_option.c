@@ -45,9 +45,8 @@ int file_mix_option_add(struct file_mix *mix, const char *text, struct error *er
                          text, equals + 1);
     char *pattern = memory_format("%.*s", (int)(equals - text), text);
     glob_t found;
-    size_t n = glob(pattern, 0, NULL, &found) == 0
-                   ? add_files(mix, found.gl_pathv, (int)mix->n)
-                   : 0;
+    size_t n =
+        glob(pattern, 0, NULL, &found) == 0 ? add_files(mix, found.gl_pathv, (int)mix->n) : 0;
     globfree(&found);
     if (n == 0) {
         free(pattern);

@@ -58,10 +58,10 @@ struct build_options {
     struct {
         const char **items;
         size_t count, capacity;
-    } disks;            /* [MAJOR:MINOR=]FILE */
+    } disks;             /* [MAJOR:MINOR=]FILE */
     struct file_mix mix; /* none: as recorded */
-    bool list_passes;   /* and build nothing */
-    bool list_evidence; /* the same */
+    bool list_passes;    /* and build nothing */
+    bool list_evidence;  /* the same */
     struct {
         const char **items;
         size_t count, capacity;

@@ -111,7 +111,8 @@ static void choose(const struct pieces *pieces, struct kind_count *counts) {
         struct kind_count *count = &counts[piece->kind];
         double before = (double)count->recorded++ * count->share;
         bool is_first = piece == pieces->items || piece[-1].thread != piece->thread;
-        piece->is_kept = is_first || floor(before + count->share + ROUNDED) > floor(before + ROUNDED);
+        piece->is_kept =
+            is_first || floor(before + count->share + ROUNDED) > floor(before + ROUNDED);
         count->kept += piece->is_kept;
     }
     free((void *)by_end);
@@ -134,9 +135,9 @@ static const char *name_of(const struct file_mix *mix, size_t kind) {
     return kind < mix->n ? mix->kinds[kind].name : "all other files";
 }
 
-/* Are there too few requests of the kind, or too many that must stay? The caller frees; NULL: no. */
-static char *refuse_count(const struct file_mix *mix, size_t kind,
-                          const struct kind_count *count) {
+/* Are there too few requests of the kind, or too many that must stay? The caller frees; NULL: no.
+ */
+static char *refuse_count(const struct file_mix *mix, size_t kind, const struct kind_count *count) {
     const char *name = name_of(mix, kind);
     double recorded = (double)count->recorded, wanted = count->share * recorded;
     if (count->recorded == 0 && kind < mix->n)
@@ -148,9 +149,10 @@ static char *refuse_count(const struct file_mix *mix, size_t kind,
                              "say: record more of them",
                              count->recorded, name, wanted);
     if ((double)count->kept - wanted > 1 + evidence.matters * recorded)
-        return memory_format("the threads that answer requests for %s answer few each: what they do "
-                             "cannot be left out request by request",
-                             name);
+        return memory_format(
+            "the threads that answer requests for %s answer few each: what they do "
+            "cannot be left out request by request",
+            name);
     return NULL;
 }
 

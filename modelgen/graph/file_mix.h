@@ -2,9 +2,9 @@
  * times as often, beside the others, as they did.
  *
  * Requests are left out, and none comes twice. Of the kind that is to come most often, by what was
- * recorded, all stay; of the others as many as the mix has of them, evenly spread. What is left is a
- * shorter run of that mix, in which files are met for the first time, and again, as they would be:
- * in one that repeats requests they would be met for the first time too rarely. */
+ * recorded, all stay; of the others as many as the mix has of them, evenly spread. What is left is
+ * a shorter run of that mix, in which files are met for the first time, and again, as they would
+ * be: in one that repeats requests they would be met for the first time too rarely. */
 #ifndef PERSIK_MODELGEN_GRAPH_FILE_MIX_H
 #define PERSIK_MODELGEN_GRAPH_FILE_MIX_H
 
@@ -43,8 +43,8 @@ struct mixed_run {
     char *refused;         /* why there is no run with this mix; NULL: there is */
 };
 
-/* Takes the steps of the requests that are left out from the streams, of which there is one for each
- * of the trace's threads. mixed_run_free() ends it. */
+/* Takes the steps of the requests that are left out from the streams, of which there is one for
+ * each of the trace's threads. mixed_run_free() ends it. */
 struct mixed_run file_mix_apply(const struct file_mix *mix, const struct trace *trace,
                                 struct stream *streams);
 void mixed_run_free(struct mixed_run *run);
