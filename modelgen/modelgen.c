@@ -88,16 +88,21 @@ static void tell_left_out(const struct pass_choice *choice, struct model *model)
 }
 
 static void note_mix(const struct file_mix *mix, const struct mixed_run *run, struct model *model) {
-    for (size_t k = 0; k < mix->n; k++)
-        notes_add(model,
-                  "this is no model of the recorded mix of requests: those for %s come %g times as "
-                  "often beside the others",
-                  mix->kinds[k].name, mix->kinds[k].factor);
-    notes_add(
-        model,
-        "%zu of the %zu recorded requests make the mix: a run of more goes on with the disk's "
-        "requests of their second half, when caches held what they came to hold",
-        run->kept, run->recorded);
+    char *text = memory_strdup("");
+    for (size_t k = 0; k < mix->n; k++) {
+        char *longer =
+            memory_format("%s%sthose for %s %g times as often as recorded, beside the "
+                          "others",
+                          text, k > 0 ? "; " : "", mix->kinds[k].name, mix->kinds[k].factor);
+        free(text);
+        text = longer;
+    }
+    model->file_mix = text;
+    notes_add(model,
+              "another mix of requests than was recorded, with which the self-check has nothing to "
+              "do: %s: %zu of the %zu recorded requests make it, and a run of more asks disks for "
+              "what their second half did",
+              text, run->kept, run->recorded);
 }
 
 static struct modelgen_measured measured_of(const struct build *build) {
