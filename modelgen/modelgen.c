@@ -235,17 +235,19 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
         free(names[i]);
 }
 
-/* With what was doubted of the recorded mix. */
-static int build_mixed(const struct input *input, struct doubts *doubts, struct error *error) {
+/* With what was doubted of the recorded mix, whose dump this one's takes the place of. */
+static int build_mixed(const struct input *input, struct doubts *doubts, struct built *recorded,
+                       struct error *error) {
     struct input of_mix = *input;
     struct modelgen_options options = *input->options;
     struct built built = {0};
     of_mix.file_mix = options.file_mix;
     of_mix.options = &options;
     options.measured = NULL; /* of the recorded mix */
-    options.dump = NULL;
     options.decisions = NULL;
     int status = build(&of_mix, doubts, &built, error);
+    free(recorded->dump);
+    recorded->dump = NULL;
     *options.mixed = hand_over(&built, &options);
     return status;
 }
@@ -290,7 +292,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     if (status == 0 && best.model && input.options->try_out)
         doubt_all(&input, &doubts, &best);
     if (status == 0 && input.options->file_mix)
-        status = build_mixed(&input, &doubts, error);
+        status = build_mixed(&input, &doubts, &best, error);
     doubts_free(&doubts);
     if (status < 0) {
         model_free(best.model);

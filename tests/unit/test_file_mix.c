@@ -202,6 +202,86 @@ static void what_the_recording_does_not_tell_is_refused(void **state) {
     refused(&server, 0, "answer few each");
 }
 
+/* ---- the model ---- */
+
+enum {
+    LISTENER = 3,
+    CONNECTION = 5,
+    FILE_FD = 6,
+    BRIEF_NS = 10000,
+    LONG_NS = 50000,
+    GAP_NS = 100000
+};
+
+static void call(struct trace *trace, const char *api, int descriptor, uint64_t start_ns,
+                 uint64_t end_ns, int value) {
+    builder_record(trace, 1, api, start_ns, end_ns - start_ns, (uint64_t)descriptor,
+                   builder_context(trace, api, 1, "worker", 2), value);
+}
+
+/* A worker accepts, and computes longer for videos than for pages, in turn. */
+static struct trace *computing(size_t requests) {
+    struct trace *trace = builder_new_with_workers(1);
+    trace->meta.has_wakes = trace->meta.has_pages = true;
+    builder_slice(trace, 0, 0, 10);
+    for (size_t i = 1; i <= requests; i++) {
+        uint64_t at = i * GAP_NS;
+        uint64_t computed = at + (i % 2 == 0 ? BRIEF_NS : LONG_NS);
+        call(trace, "accept", LISTENER, at - 30000, at, CONNECTION);
+        call(trace, "read", CONNECTION, at + 100, at + 110, 16);
+        call(trace, "pread", FILE_FD, at + 200, at + 210, 4096);
+        builder_pages(trace, (struct trace_pages){at + 205, i % 2 == 0 ? PAGE : VIDEO, 0, 1,
+                                                  FILE_SYSTEM, trace->threads[1].tid, PAGES_READ});
+        call(trace, "write", CONNECTION, computed, computed + 10, 16);
+        call(trace, "close", CONNECTION, computed + 20, computed + 30, 0);
+        builder_run(trace, 1, 0, at - 50, at - 20, computed + 40, false);
+    }
+    call(trace, "accept", LISTENER, (requests + 1) * GAP_NS - 30000, (requests + 1) * GAP_NS, -1);
+    builder_unfinished(trace, 1);
+    builder_finish(trace, (requests + 1) * GAP_NS);
+    return trace;
+}
+
+static double longest_computing(const struct model *model) {
+    double longest = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++) {
+            double mean = dist_mean(&model->nodes[n].edges[e].cpu_ns);
+            longest = mean > longest ? mean : longest;
+        }
+    return longest;
+}
+
+static void what_requests_compute_follows_the_mix(void **state) {
+    (void)state;
+    struct trace *trace = computing(200);
+    struct file_kind kind = {.name = (char[]){"video"}, .factor = 3};
+    struct file_mix mix = {.kinds = &kind, .n = 1};
+    map_put(&mix.kind_of, file_mix_key(FILE_SYSTEM, VIDEO), 0);
+    struct model *mixed = NULL;
+    const struct modelgen_options options = {.file_mix = &mix, .mixed = &mixed};
+    struct error error;
+    struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
+    assert_non_null(model);
+    assert_non_null(mixed);
+    assert_null(model->file_mix);
+    assert_non_null(strstr(mixed->file_mix, "those for video 3 times as often"));
+    double most = longest_computing(model), mean = (BRIEF_NS + LONG_NS) / 2;
+    assert_true(most > 0.95 * mean && most < 1.05 * mean);
+    most = longest_computing(mixed);
+    mean = (BRIEF_NS + 3 * LONG_NS) / 4;
+    assert_true(most > 0.95 * mean && most < 1.05 * mean);
+    model_free(model);
+    model_free(mixed);
+    mixed = NULL;
+    kind.factor = 0.01;
+    assert_null(modelgen_build(trace, NULL, NULL, &options, &error));
+    assert_null(mixed);
+    assert_non_null(strstr(error.text, "--file-mix: of the 100 recorded requests for video"));
+    map_free(&mix.kind_of);
+    trace_free(trace);
+}
+
 /* ---- the option ---- */
 
 static void write_text(const char *folder, const char *name) {
@@ -278,6 +358,7 @@ int main(void) {
         cmocka_unit_test(the_step_before_stands_for_what_is_left_out),
         cmocka_unit_test(requests_without_files_are_among_the_others),
         cmocka_unit_test(what_the_recording_does_not_tell_is_refused),
+        cmocka_unit_test(what_requests_compute_follows_the_mix),
         cmocka_unit_test_setup_teardown(a_pattern_means_files_and_what_is_below_folders,
                                         scratch_folder_make, scratch_folder_remove),
         cmocka_unit_test(what_makes_no_sense_is_named),
