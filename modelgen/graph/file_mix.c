@@ -93,21 +93,26 @@ static double find_kinds(const struct file_mix *mix, const struct trace *trace,
 
 /* ---- which ones stay ---- */
 
+struct request_end {
+    uint64_t time_ns;
+    size_t piece;
+};
+
 static int compare_ends(const void *left, const void *right) {
-    const struct piece *const *a = left, *const *b = right;
-    if ((*a)->to_ns != (*b)->to_ns)
-        return (*a)->to_ns < (*b)->to_ns ? -1 : 1;
-    return *a < *b ? -1 : 1;
+    const struct request_end *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->piece > b->piece) - (a->piece < b->piece);
 }
 
 /* A thread's first one stays: behind it the thread is where the others end. */
 static void choose(const struct pieces *pieces, struct kind_count *counts) {
-    struct piece **by_end = memory_alloc(pieces->count, sizeof(struct piece *));
+    struct request_end *ends = memory_alloc(pieces->count, sizeof *ends);
     for (size_t i = 0; i < pieces->count; i++)
-        by_end[i] = &pieces->items[i];
-    qsort((void *)by_end, pieces->count, sizeof *by_end, compare_ends);
+        ends[i] = (struct request_end){pieces->items[i].to_ns, i};
+    qsort(ends, pieces->count, sizeof *ends, compare_ends);
     for (size_t i = 0; i < pieces->count; i++) {
-        struct piece *piece = by_end[i];
+        struct piece *piece = &pieces->items[ends[i].piece];
         struct kind_count *count = &counts[piece->kind];
         double before = (double)count->recorded++ * count->share;
         bool is_first = piece == pieces->items || piece[-1].thread != piece->thread;
@@ -115,7 +120,7 @@ static void choose(const struct pieces *pieces, struct kind_count *counts) {
             is_first || floor(before + count->share + ROUNDED) > floor(before + ROUNDED);
         count->kept += piece->is_kept;
     }
-    free((void *)by_end);
+    free(ends);
 }
 
 static double find_shares(const struct pieces *pieces, struct kind_count *counts, size_t n) {

@@ -266,10 +266,10 @@ static void what_requests_compute_follows_the_mix(void **state) {
     assert_non_null(mixed);
     assert_null(model->file_mix);
     assert_non_null(strstr(mixed->file_mix, "those for video 3 times as often"));
-    double most = longest_computing(model), mean = (BRIEF_NS + LONG_NS) / 2;
+    double most = longest_computing(model), mean = (BRIEF_NS + LONG_NS) / 2.0;
     assert_true(most > 0.95 * mean && most < 1.05 * mean);
     most = longest_computing(mixed);
-    mean = (BRIEF_NS + 3 * LONG_NS) / 4;
+    mean = (BRIEF_NS + 3 * LONG_NS) / 4.0;
     assert_true(most > 0.95 * mean && most < 1.05 * mean);
     model_free(model);
     model_free(mixed);
