@@ -11,7 +11,7 @@
 # seconds: start it again.
 #
 #   MIXES         requests to /many and to /few: the first is recorded (1:1 2:1 1:2)
-#   MB            of the cache (24)
+#   MB            of the cache (24, with which it is recorded; another one is predicted with --page-cache besides)
 #   RUNS, LIMIT   3, 100000
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -20,7 +20,8 @@ set -euo pipefail
 . "$(dirname "$0")/memory-group.sh"
 
 read -ra mixes <<<"${MIXES:-1:1 2:1 1:2}"
-mb=${MB:-24}
+recorded_mb=24
+mb=${MB:-$recorded_mb}
 runs=${RUNS:-3}
 limit=${LIMIT:-100000}
 kept=$work/file-mix
@@ -51,7 +52,7 @@ set_command() {
 
 record() {
     [ ! -s "$kept/recording/trace.persik" ] || return 0
-    group_make "$mb"
+    group_make "$recorded_mb"
     group_empty "$scratch/prepare"
     "$persik" profile -q -o "$kept/recording" --prepare "$scratch/prepare" --load "$0 recorded-load" -- "${command[@]}" >&2
     group_remove
@@ -77,35 +78,36 @@ run() {
 measure() {
     local round mix
     record
-    [ -s "$kept/runs.csv" ] || echo "round,mix,per_s,cached,disk_requests" >"$kept/runs.csv"
+    [ -s "$kept/runs.csv" ] || echo "round,mix,mb,per_s,cached,disk_requests" >"$kept/runs.csv"
     for ((round = 1; round <= runs; round++)); do
         for mix in "${mixes[@]}"; do
-            ! grep -q "^$round,$mix," "$kept/runs.csv" || continue
+            ! grep -q "^$round,$mix,$mb," "$kept/runs.csv" || continue
             [ $SECONDS -lt "$limit" ] || return 0
-            echo "$round,$mix,$(run "$mix" $((round + 1)))" >>"$kept/runs.csv"
+            echo "$round,$mix,$mb,$(run "$mix" $((round + 1)))" >>"$kept/runs.csv"
         done
     done
 }
 
-# predicted MIX: requests a second, and requests to the disk.
+# predicted MIX BYTES: requests a second, and requests to the disk; with a cache of so much, if it is not the recorded one.
 predicted() {
-    local first=${mixes[0]} mix=() factor
+    local first=${mixes[0]} mix=() cache=() factor
+    [ "$mb" -eq "$recorded_mb" ] || cache=(--page-cache "$2")
     factor=$(number %.6g "(${1%:*} / ${1#*:}) / (${first%:*} / ${first#*:})")
     [ "$1" = "$first" ] || mix=(--file-mix "$SLOW_DISK/www/many=$factor")
     "$persik" build-model -q -i "$kept/recording" "${mix[@]}" >"$kept/model-$1"
-    "$persik" predict -q -i "$kept/recording" --arrivals "$rate/s" --requests "$requests" --format json |
+    "$persik" predict -q -i "$kept/recording" --arrivals "$rate/s" --requests "$requests" "${cache[@]}" --format json |
         jq -r '.configurations[0] | "\(.throughput_hz) \([.objects[] | select(.kind == "disk").operations] | add)"'
 }
 
 compare() {
-    local mix
+    local mix median least most cached asked p asking
     echo "mix  measured, 1/s: median (least .. most)  predicted  error %  requests to the disk: mean, predicted, error %"
     for mix in "${mixes[@]}"; do
-        awk -F, -v mix="$mix" 'NR > 1 && $2 == mix {print $3, $5}' "$kept/runs.csv" | sort -g >"$kept/of-mix"
+        awk -F, -v mix="$mix" -v mb="$mb" 'NR > 1 && $2 == mix && $3 == mb {print $4, $5, $6}' "$kept/runs.csv" | sort -g >"$kept/of-mix"
         [ -s "$kept/of-mix" ] || continue
-        read -r median least most asked < <(awk '{a[NR] = $1; d += $2}
-            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], d / NR}' "$kept/of-mix")
-        read -r p asking < <(predicted "$mix")
+        read -r median least most cached asked < <(awk '{a[NR] = $1; c += $2; d += $3}
+            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], int(c / NR), d / NR}' "$kept/of-mix")
+        read -r p asking < <(predicted "$mix" "$cached")
         echo "$mix $median ($least .. $most) $(number %.4g "$p") $(number %+.1f "100 * ($p / $median - 1)")" \
             "$(number %.0f "$asked") $(number %.0f "$asking") $(number %+.1f "100 * ($asking / $asked - 1)")"
     done
