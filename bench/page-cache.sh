@@ -19,6 +19,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=memory-group.sh
+. "$(dirname "$0")/memory-group.sh"
 
 kind=${1:-}
 read -ra sizes <<<"${SIZES:-24 12 48}"
@@ -36,38 +38,6 @@ reader-skewed) skew=0.9 reads=16000 ;;
 server) ;;
 *) fail "which program? see the head of this script" ;;
 esac
-
-# ------------------------------------------------------------------------- a control group
-
-# Version 1 or 2, whichever has the memory controller.
-group_find() {
-    if [ -d /sys/fs/cgroup/memory ]; then
-        groups=/sys/fs/cgroup/memory most=memory.limit_in_bytes cached=cache
-    else
-        groups=/sys/fs/cgroup most=memory.max cached=file
-        grep -qw memory "$groups/cgroup.subtree_control" || fail "no memory controller for control groups"
-    fi
-    local old
-    for old in "$groups"/persik-page-cache-*; do # of one that was killed
-        [ ! -d "$old" ] || [ -d "/proc/${old##*-}" ] || rmdir "$old" || true
-    done
-    group=$groups/persik-page-cache-$$
-}
-
-# group_make MB: it has so much, and what the program needs besides.
-group_make() {
-    mkdir -p "$group"
-    echo "$(($1 + 1))M" >"$group/$most"
-}
-
-group_remove() {
-    local tries=0
-    [ ! -e "$group/memory.force_empty" ] || echo 0 >"$group/memory.force_empty" || true
-    until [ ! -d "$group" ] || rmdir "$group" 2>/dev/null || [ $((tries += 1)) -gt 50 ]; do sleep 0.1; done
-}
-
-# What it has of files now, in bytes.
-group_cached() { awk -v key="$cached" '$1 == key {print $2}' "$group/memory.stat"; }
 
 # ------------------------------------------------------------------------- runs
 
@@ -88,13 +58,7 @@ record() {
     local size=${sizes[0]}
     [ ! -s "$kept/recording/trace.persik" ] || return 0
     group_make "$size"
-    cat >"$scratch/prepare" <<END
-#!/bin/sh
-set -e
-[ ! -e "$group/memory.force_empty" ] || echo 0 >"$group/memory.force_empty"
-"$SLOW_DISK_DROP"
-END
-    chmod +x "$scratch/prepare"
+    group_empty "$scratch/prepare"
     if [ "$kind" = server ]; then
         "$persik" profile -q -o "$kept/recording" --prepare "$scratch/prepare" --load "$0 $kind recorded-load" -- \
             "${command[@]}" >&2
@@ -184,8 +148,7 @@ inside)
     trap '[ -z "$pid" ] || kill "$pid" || true; group_remove; rm -rf "$scratch"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    printf '#!/bin/sh\necho $$ >"%s/cgroup.procs"\nexec "$@"\n' "$group" >"$scratch/within"
-    chmod +x "$scratch/within"
+    group_enter "$scratch/within"
     measure
     ;;
 compare) ;;

@@ -271,6 +271,7 @@ void model_free(struct model *model) {
     free(model->host);
     free(model->build_id);
     free(model->asks_cores);
+    free(model->file_mix);
     free(model->unpredicted);
     free(model->standstill);
     free(model->page_cache.unknown);

@@ -567,6 +567,7 @@ struct model {
                              * does not matter, or is not known */
     char *unpredicted; /* why no configuration but the recorded one has figures; NULL: they do */
     char *standstill;  /* why not even the recorded run can be simulated; NULL: it can */
+    char *file_mix;    /* with which other mix of requests it was built; NULL: the recorded one */
     char *asks_cores;  /* why the program does other work with other cores; NULL: not known */
     double lost_events;
     struct machine machine;

@@ -366,6 +366,7 @@ static const struct field model_fields[] = {
     NUMBER(model, one_core_doubt, 0),
     NUMBER(model, stopped_share, 0),
     TEXT(model, asks_cores),
+    TEXT(model, file_mix),
     TEXT(model, unpredicted),
     TEXT(model, standstill),
     NUMBER(model, lost_events, 0),

@@ -16,6 +16,7 @@
 #include "modelgen/events/critical_section.h"
 #include "modelgen/events/event_log.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/graph/file_mix.h"
 #include "modelgen/lower/lower.h"
 #include "modelgen/rewrite/openmp_teams.h"
 #include "modelgen/rewrite/page_faults.h"
@@ -34,6 +35,7 @@ struct build {
     const struct measured_disks *measured_disks;   /* the same */
     double insignificant_share;                    /* of the run */
     size_t max_nodes;
+    const struct file_mix *file_mix; /* NULL: as recorded */
     struct doubts *doubts;
 
     /* EVENTS */
@@ -58,6 +60,7 @@ struct build {
     struct commits commits;              /* DISKS */
     struct write_back write_back;        /* DISKS */
     struct stream_result streams;        /* STEPS */
+    struct mixed_run mixed;              /* STEPS: what is no part of them */
     struct lowered_objects lowered;      /* OBJECTS */
     struct partition_evidence *evidence; /* per pool; filled with the graph */
     struct model *model;                 /* MACHINE, OBJECTS, GRAPH, REPORT, SCALING */

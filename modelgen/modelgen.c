@@ -36,6 +36,7 @@ struct input {
     const struct facts *facts;
     const struct sample *sample;
     const struct modelgen_options *options;
+    const struct file_mix *file_mix; /* NULL: as recorded */
 };
 
 /* What came of a build. */
@@ -58,6 +59,7 @@ static struct build begin(const struct input *input, struct doubts *doubts) {
                                                      ? options->insignificant_share
                                                      : INSIGNIFICANT_SHARE,
                           .max_nodes = options->max_nodes ? options->max_nodes : MAX_NODES,
+                          .file_mix = input->file_mix,
                           .doubts = doubts};
 }
 
@@ -83,6 +85,24 @@ static void tell_left_out(const struct pass_choice *choice, struct model *model)
         decision(choice->without[i], "the whole pass", "left out", "as --without asked");
     }
     candidates_tell_left_out(tell_not_sought, model);
+}
+
+static void note_mix(const struct file_mix *mix, const struct mixed_run *run, struct model *model) {
+    char *text = memory_strdup("");
+    for (size_t k = 0; k < mix->n; k++) {
+        char *longer =
+            memory_format("%s%sthose for %s %g times as often as recorded, beside the "
+                          "others",
+                          text, k > 0 ? "; " : "", mix->kinds[k].name, mix->kinds[k].factor);
+        free(text);
+        text = longer;
+    }
+    model->file_mix = text;
+    notes_add(model,
+              "another mix of requests than was recorded, with which the self-check has nothing to "
+              "do: %s: %zu of the %zu recorded requests make it, and a run of more asks disks for "
+              "what their second half did",
+              text, run->kept, run->recorded);
 }
 
 static struct modelgen_measured measured_of(const struct build *build) {
@@ -115,6 +135,8 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     choice.strict |= getenv(CHECKS) != NULL;
     enum pass_end end = pass_run(&passes, &choice, &build, dump, error);
     tell_left_out(&choice, build.model);
+    if (build.mixed.kept > 0)
+        note_mix(build.file_mix, &build.mixed, build.model);
     decision_log_use(outer);
     fclose(dump);
     for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)
@@ -122,6 +144,8 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     if (end == PASS_END && input->options->measured)
         *input->options->measured = measured_of(&build);
     int status = end == PASS_END ? check_model(&build, error) : end == PASS_STOPPED ? 0 : -1;
+    if (build.mixed.refused)
+        status = error_set(error, "--file-mix: %s", build.mixed.refused);
     if (end == PASS_END && status == 0)
         built->model = build.model;
     else
@@ -211,6 +235,23 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
         free(names[i]);
 }
 
+/* With what was doubted of the recorded mix, whose dump this one's takes the place of. */
+static int build_mixed(const struct input *input, struct doubts *doubts, struct built *recorded,
+                       struct error *error) {
+    struct input of_mix = *input;
+    struct modelgen_options options = *input->options;
+    struct built built = {0};
+    of_mix.file_mix = options.file_mix;
+    of_mix.options = &options;
+    options.measured = NULL; /* of the recorded mix */
+    options.decisions = NULL;
+    int status = build(&of_mix, doubts, &built, error);
+    free(recorded->dump);
+    recorded->dump = NULL;
+    *options.mixed = hand_over(&built, &options);
+    return status;
+}
+
 static const struct modelgen_options usual = {0};
 
 void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample) {
@@ -244,19 +285,26 @@ void modelgen_name_calls(struct trace *trace) {
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
-    const struct input input = {trace, facts, sample, options ? options : &usual};
+    const struct input input = {trace, facts, sample, options ? options : &usual, NULL};
     struct doubts doubts = {0};
     struct built best = {0};
-    if (build(&input, &doubts, &best, error) == 0 && best.model && input.options->try_out)
+    int status = build(&input, &doubts, &best, error);
+    if (status == 0 && best.model && input.options->try_out)
         doubt_all(&input, &doubts, &best);
+    if (status == 0 && input.options->file_mix)
+        status = build_mixed(&input, &doubts, &best, error);
     doubts_free(&doubts);
+    if (status < 0) {
+        model_free(best.model);
+        best.model = NULL;
+    }
     return hand_over(&best, input.options);
 }
 
 int modelgen_run_passes(const struct trace *trace, const struct facts *facts,
                         const struct sample *sample, const struct modelgen_options *options,
                         struct error *error) {
-    const struct input input = {trace, facts, sample, options};
+    const struct input input = {trace, facts, sample, options, options->file_mix};
     struct doubts doubts = {0};
     struct built built = {0};
     int status = build(&input, &doubts, &built, error);
@@ -385,7 +433,7 @@ static struct token_uses find_token_uses(const struct trace *trace, const struct
     struct doubts doubts = {0};
     struct error unused;
     const struct modelgen_options options = {.passes = {.stop_after = LAST_OF_WAITS}};
-    const struct input input = {trace, facts, NULL, &options};
+    const struct input input = {trace, facts, NULL, &options, NULL};
     struct build build = begin(&input, &doubts);
     struct decision_log decisions = {0};
     struct decision_log *outer = decision_log_use(&decisions);

@@ -19,6 +19,7 @@
 #include "modelgen/calibrate/cache_reload_costs.h"
 #include "modelgen/calibrate/disk_conditions.h"
 #include "modelgen/decision_log.h"
+#include "modelgen/graph/file_mix.h"
 #include "modelgen/pass.h"
 #include "modelgen/scaling/other_run.h"
 
@@ -55,9 +56,11 @@ struct modelgen_options {
     struct modelgen_trial (*try_out)(const struct model *model, void *context);
     void *context; /* of try_out */
     struct modelgen_measured
-        *measured;             /* is filled before the model is tried out; NULL: not kept */
-    struct pass_choice passes; /* all zero: each is run; must have been checked. Only
-                                * modelgen_run_passes() stops */
+        *measured;                   /* is filled before the model is tried out; NULL: not kept */
+    const struct file_mix *file_mix; /* NULL: no other mix of requests is asked for */
+    struct model **mixed;            /* with that: is set to its model. The caller frees it */
+    struct pass_choice passes;       /* all zero: each is run; must have been checked. Only
+                                      * modelgen_run_passes() stops */
     FILE *dump; /* where passes.dump_after prints: what that pass wrote for the model that is given
                  * in the end; NULL: nowhere */
     struct decision_log *decisions; /* those that led to that model; NULL: not kept. The caller

@@ -375,6 +375,21 @@ static void run_lower(struct build *build) {
     build_log_name_objects(build);
 }
 
+static void run_file_mix(struct build *build) {
+    if (!build->file_mix)
+        return;
+    if (build->outside.n == 0) {
+        build->mixed.refused = memory_strdup(
+            "the program is no server whose requests are recognised: there is nothing that could "
+            "be asked for more or less often");
+        return;
+    }
+    build->mixed = file_mix_apply(build->file_mix, build->trace, build->streams.streams);
+    if (!build->mixed.refused)
+        decision("file_mix", "requests", "left out", "%zu of %zu make the mix", build->mixed.kept,
+                 build->mixed.recorded);
+}
+
 static void run_graph(struct build *build) {
     build->evidence = memory_alloc(build->pools.n_pools, sizeof *build->evidence);
     struct peg_input input = {.trace = build->trace,
@@ -386,6 +401,7 @@ static void run_graph(struct build *build) {
                               .disks = &build->disks,
                               .faults = &build->page_faults,
                               .streams = &build->streams,
+                              .mixed = &build->mixed,
                               .evidence = build->evidence,
                               .puts_in_order = build->doubts->is_in_order,
                               .max_nodes = build->max_nodes};
@@ -480,6 +496,7 @@ const struct pass_list passes = {.passes = all,
                                  .broke = note_broken};
 
 void passes_end(struct build *build) {
+    mixed_run_free(&build->mixed);
     if (build->streams.streams)
         streams_free(&build->streams, build->trace->n_threads);
     lowered_objects_free(&build->lowered);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# persik predict --page-cache: of a model written by hand, whose times follow from its numbers, and of recordings that
+# persik predict --page-cache, and a model of another mix of files: of a model written by hand, whose times follow from its numbers, and of recordings that
 # do not tell what was read. Usage: tests/page_cache.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
@@ -55,7 +55,22 @@ no_pages_are_no_figures() {
         refused "does not tell what was read of it" "$persik" predict -i "$scratch/disk_readers" --page-cache 1G
 }
 
+mix_is_listed() {
+    sed 's,"version": 1\,,"version": 1\, "file_mix": "those for /srv/video 2 times as often"\,,' "$scratch/readers/model.json" \
+        >"$scratch/mixed.json"
+    "$persik" predict -q --model "$scratch/mixed.json" >"$scratch/out" &&
+        tr -s ' \n' ' ' <"$scratch/out" | grep -q 'Changed: mix of requests: those for /srv/video 2 times as often'
+}
+
+no_factor_is_a_usage_error() {
+    refused "is no factor" "$persik" build-model --file-mix '/=-1' -i "$scratch" || return 1
+    "$persik" build-model --file-mix /=-1 -i "$scratch" 2>/dev/null
+    [ $? -eq 2 ]
+}
+
 write_model ''
+check "a model of another mix of requests says so" mix_is_listed
+check "a mix needs a factor" no_factor_is_a_usage_error
 check "as recorded without --page-cache" takes 3
 check "as recorded where it held all and still does" takes 3 --page-cache 16K
 check "what went is read again" takes 4 --page-cache 8K

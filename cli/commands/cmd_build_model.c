@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/arguments/file_mix_option.h"
 #include "cli/arguments/options.h"
 #include "cli/arguments/scope.h"
 #include "cli/command.h"
@@ -15,6 +16,7 @@
 #include "cli/prediction/another_recording.h"
 #include "cli/prediction/explanation.h"
 #include "cli/prediction/other_run.h"
+#include "cli/prediction/page_cache_resize.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/refusal.h"
 #include "cli/prediction/turn_costs.h"
@@ -37,6 +39,7 @@ enum {
     KEY_BLKTRACE,
     KEY_ALSO,
     KEY_DISK,
+    KEY_FILE_MIX,
     KEY_LIST_PASSES,
     KEY_EVIDENCE,
     KEY_LIST_EVIDENCE,
@@ -55,9 +58,10 @@ struct build_options {
     struct {
         const char **items;
         size_t count, capacity;
-    } disks;            /* [MAJOR:MINOR=]FILE */
-    bool list_passes;   /* and build nothing */
-    bool list_evidence; /* the same */
+    } disks;             /* [MAJOR:MINOR=]FILE */
+    struct file_mix mix; /* none: as recorded */
+    bool list_passes;    /* and build nothing */
+    bool list_evidence;  /* the same */
     struct {
         const char **items;
         size_t count, capacity;
@@ -88,6 +92,11 @@ static const struct argp_option options_list[] = {
      "none "
      "of, such as one at a time; with MAJOR:MINOR, of that disk of the recording; may be given "
      "several times",
+     1},
+    {"file-mix", KEY_FILE_MIX, "FILES=FACTOR", 0,
+     "make the model of another mix of requests: those of a server that read these files, a "
+     "pattern of the shell's, or all below a folder, come FACTOR times as often beside the others "
+     "as they did; may be given several times",
      1},
     {"list-passes", KEY_LIST_PASSES, NULL, 0,
      "list the passes that make a model of a recording, in order, and build none", 2},
@@ -145,6 +154,12 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case KEY_DISK:
         *VECTOR_ADD(&options->disks) = argument;
         return 0;
+    case KEY_FILE_MIX: {
+        struct error error = {0};
+        if (file_mix_option_add(&options->mix, argument, &error) < 0)
+            usage_error("%s", error.text);
+        return 0;
+    }
     case KEY_LIST_PASSES:
         options->list_passes = true;
         return 0;
@@ -196,6 +211,7 @@ static const struct argp build_argp = {
         "  persik build-model --blktrace sda\n"
         "  persik build-model -i with-4-threads --also with-2-threads\n"
         "  persik build-model --disk persik-disk.json\n"
+        "  persik build-model --file-mix /srv/video=2\n"
         "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
         "  persik build-model --without worker_mailboxes\n",
     .children = children,
@@ -671,10 +687,36 @@ static void apply_others(struct model *model, const char *directory) {
     free(threads);
 }
 
-/* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
+/* What was found out by simulating the recorded mix holds for another one of the same program: no
+ * run of that was recorded that could tell. */
+static int complete_mixed(const struct build_options *options, const struct recording *recording,
+                          const struct own_run *own_run, struct model *model, struct model *mixed,
+                          struct error *error) {
+    mixed->checks = model->checks;
+    mixed->n_checks = model->n_checks;
+    model->checks = NULL;
+    model->n_checks = 0;
+    mixed->standstill = memory_strdup(model->standstill);
+    modelgen_correct(mixed, recording->trace, &recording->reload_costs, &own_run->measured);
+    int status = page_cache_refill(mixed, error);
+    if (status == 0 && options->also)
+        status = other_run_apply(mixed, options->also, error);
+    if (status == 0)
+        apply_others(mixed, options->common.directory);
+    return status;
+}
+
+/* The models that were built: of the recorded run, and of another mix of requests (NULL: none is
+ * asked for). */
+struct built_models {
+    struct model *recorded, *mixed;
+};
+
+/* 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int check_and_save(const struct build_options *options, const struct recording *recording,
                           const struct own_run *own_run, const struct decision_log *decisions,
-                          struct model *model, struct error *error) {
+                          struct built_models built, struct error *error) {
+    struct model *model = built.recorded;
     int status = check_itself(model, own_run, error);
     bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->reload_costs, &own_run->measured);
@@ -686,6 +728,11 @@ static int check_and_save(const struct build_options *options, const struct reco
         status = other_run_apply(model, options->also, error);
     if (status == 0)
         apply_others(model, options->common.directory);
+    if (status >= 0 && built.mixed) {
+        if (complete_mixed(options, recording, own_run, model, built.mixed, error) < 0)
+            return -1;
+        model = built.mixed;
+    }
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options, status >= 0 ? error : &second) != 0)
@@ -714,22 +761,27 @@ static int build(const struct build_options *options, const struct recording *re
     modelgen.measured_disks = &disks;
     modelgen.dump = stdout;
     modelgen.decisions = &decisions;
+    struct built_models built = {0};
+    modelgen.file_mix = options->mix.n > 0 ? &options->mix : NULL;
+    modelgen.mixed = &built.mixed;
     if (modelgen.passes.stop_after) {
         modelgen.decisions = NULL;
         return modelgen_run_passes(recording->trace, recording->facts, recording->sample, &modelgen,
                                    error);
     }
-    struct model *model =
+    built.recorded =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     /* what is decided by simulating the model belongs to it, too */
     struct decision_log *outer = decision_log_use(&decisions);
-    int status =
-        model ? check_and_save(options, recording, &own_run, &decisions, model, error) : -1;
+    int status = built.recorded
+                     ? check_and_save(options, recording, &own_run, &decisions, built, error)
+                     : -1;
     decision_log_use(outer);
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);
-    model_free(model);
+    model_free(built.recorded);
+    model_free(built.mixed);
     return status;
 }
 
@@ -796,5 +848,6 @@ int command_build_model(int argc, char **argv) {
     int status = build_of(&options, &error);
     free(options.without.items);
     free(options.disks.items);
+    file_mix_option_free(&options.mix);
     return status < 0 ? command_failed(&error) : status;
 }

@@ -146,6 +146,30 @@ static void rewrite_node(struct node *node, const struct cached_reads *made,
     node->n_calls = calls.count;
 }
 
+/* Of the recorded run's cache. */
+static double own_size(const struct page_cache *cache) {
+    return cache->size_bytes > 0 ? cache->size_bytes : INFINITY;
+}
+
+static void rewrite_nodes(struct model *model, const struct cached_reads *made,
+                          const struct replayed *found) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].n_reads > 0)
+            rewrite_node(&model->nodes[n], made, found);
+}
+
+int page_cache_refill(struct model *model, struct error *error) {
+    const struct page_cache *cache = &model->page_cache;
+    if (cache->unknown)
+        return error_set(error, "--file-mix: %s", cache->unknown);
+    struct cached_reads made = cached_reads_make(cache);
+    struct replayed found = replay(&made, cache->rule, own_size(cache));
+    rewrite_nodes(model, &made, &found);
+    free_replayed(&found);
+    cached_reads_free(&made);
+    return 0;
+}
+
 int page_cache_resize(struct model *model, double size_bytes, struct changed_parts *parts,
                       struct error *error) {
     const struct page_cache *cache = &model->page_cache;
@@ -157,17 +181,15 @@ int page_cache_resize(struct model *model, double size_bytes, struct changed_par
                    "takes for it: record again as root, on Linux 6.13 or later, and where not all "
                    "is in memory");
     struct cached_reads made = cached_reads_make(cache);
-    struct replayed recorded =
-        replay(&made, cache->rule, cache->size_bytes > 0 ? cache->size_bytes : INFINITY);
+    struct replayed recorded = replay(&made, cache->rule, own_size(cache));
     struct replayed found = replay(&made, cache->rule, size_bytes);
     struct came before = count_came(model, &made, &recorded),
                 now = count_came(model, &made, &found);
     int status = check_outside(before, now, error);
-    for (size_t n = 0; n < model->n_nodes && status == 0; n++)
-        if (model->nodes[n].n_reads > 0)
-            rewrite_node(&model->nodes[n], &made, &found);
-    if (status == 0)
+    if (status == 0) {
+        rewrite_nodes(model, &made, &found);
         tell(cache, size_bytes, before, now, parts);
+    }
     free_replayed(&recorded);
     free_replayed(&found);
     cached_reads_free(&made);

@@ -11,4 +11,8 @@
 int page_cache_resize(struct model *model, double size_bytes, struct changed_parts *parts,
                       struct error *error);
 
+/* Makes them ask for what the recorded run's cache would have missed of the reads, where these are
+ * no longer those that it had (modelgen/graph/file_mix.h). -1 and `error`: that is not known. */
+int page_cache_refill(struct model *model, struct error *error);
+
 #endif

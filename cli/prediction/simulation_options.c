@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/arguments/options.h"
 #include "cli/arguments/scope.h"
 #include "cli/prediction/change_apply.h"
@@ -233,6 +234,8 @@ struct model *simulation_options_load(const struct simulation_options *options,
     struct model *model = prediction_load_model(directory, options->model, error);
     if (!model)
         return NULL;
+    if (changed && model_is_said(model->file_mix))
+        changed_parts_add(changed, "mix of requests", memory_strdup(model->file_mix));
     struct steps steps = {0};
     bool has_steps = asks_for_steps(options, directory);
     int status = has_steps ? steps_open(directory, &steps, error) : 0;

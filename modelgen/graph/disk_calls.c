@@ -186,6 +186,26 @@ static double find_read(const struct page_reads *reads, const struct recorded_ca
     return found ? (double)low : -1;
 }
 
+/* Which of the calls are left of which file_mix leaves some out, and become others: the number that
+ * each has then; -1: none. The caller frees. */
+static double *leave_out_calls(const struct mixed_run *mixed, const struct page_reads *reads,
+                               struct page_cache *cache) {
+    double *number_of = memory_alloc(reads->n_calls, sizeof *number_of);
+    double n = 0;
+    size_t to = 0;
+    for (size_t c = 0, from = 0; c < reads->n_calls; c++) {
+        size_t length = 1 + 3 * reads->calls[c].n;
+        bool stays =
+            !mixed || !mixed_run_lacks(mixed, reads->calls[c].thread, reads->calls[c].start_ns);
+        number_of[c] = stays ? n++ : -1;
+        for (size_t i = 0; i < length && stays; i++)
+            cache->calls[to++] = cache->calls[from + i];
+        from += length;
+    }
+    cache->n_calls = to;
+    return number_of;
+}
+
 static bool has_calls(const struct model *model) {
     for (size_t n = 0; n < model->n_nodes; n++)
         if (model->nodes[n].n_calls > 0)
@@ -205,13 +225,16 @@ static void write_page_cache(const struct peg_builder *builder,
         return;
     struct page_reads reads = page_reads_find(builder->in->disks);
     *cache = page_cache_size_find(&reads);
+    double *number_of = leave_out_calls(builder->in->mixed, &reads, cache);
     for (size_t i = 0; i < calls->count; i++) {
         struct node *node = &builder->model->nodes[calls->items[i].node];
         if (node->n_calls == 0)
             continue;
         node->reads = memory_resize(node->reads, node->n_reads + 1, sizeof *node->reads);
-        node->reads[node->n_reads++] = find_read(&reads, &calls->items[i]);
+        double read = find_read(&reads, &calls->items[i]);
+        node->reads[node->n_reads++] = read < 0 ? -1 : number_of[(size_t)read];
     }
+    free(number_of);
     page_reads_free(&reads);
 }
 

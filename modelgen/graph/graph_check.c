@@ -107,7 +107,7 @@ static int check_stream(const struct stream *stream, size_t t, const struct trac
         if (wrong)
             return error_set(error, "thread %zu, step %zu (%s): %s", t, s,
                              node_kind_name(stream->steps[s].kind), wrong);
-        records += stream->steps[s].records;
+        records += stream->steps[s].records + stream->steps[s].left_out;
     }
     if (records != trace->threads[t].n_records)
         return error_set(error, "thread %zu: its steps count %zu of its %zu records", t, records,

@@ -59,7 +59,7 @@ static void remove_steps(struct peg_builder *builder, size_t t, size_t from, siz
     struct stream *stream = &builder->in->streams->streams[t];
     int *node_of = builder->node_of[t];
     for (size_t s = from; s < to; s++)
-        stream->steps[to].records += stream->steps[s].records;
+        stream->steps[to].records += stream->steps[s].records + stream->steps[s].left_out;
     size_t rest = stream->n_steps - to;
     memmove(&stream->steps[from], &stream->steps[to], rest * sizeof *stream->steps);
     memmove(&node_of[from], &node_of[to], rest * sizeof *node_of);

@@ -129,7 +129,7 @@ static void read_thread(struct peg_builder *builder, size_t t) {
     for (size_t s = 0; s < stream->n_steps; s++) {
         const struct step *step = &stream->steps[s];
         struct peg_node_values *values = &builder->nodes.items[node_of[s]];
-        done += step->records;
+        done += step->records + step->left_out;
         if (step_has_time(step->kind)) {
             *VECTOR_ADD(&values->wait_ns) = step->time.wait_ns;
             *VECTOR_ADD(&values->cpu_ns) = step->time.cpu_ns;

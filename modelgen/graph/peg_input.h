@@ -7,6 +7,7 @@
 #include "formats/trace.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/graph/file_mix.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/steps.h"
 #include "modelgen/rewrite/page_faults.h"
@@ -21,6 +22,7 @@ struct peg_input {
     const uint32_t *places;              /* per context: see source_places */
     const struct disk_service *disks;    /* NULL: not known */
     const struct page_faults *faults;    /* NULL: none */
+    const struct mixed_run *mixed;       /* what is no part of the streams; NULL: nothing */
     struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
     struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
     bool puts_in_order; /* a thread that is alone keeps the order of its ways behind puts as well */

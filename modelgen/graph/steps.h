@@ -51,10 +51,11 @@ struct step {
     bool retrying;       /* the thread's last attempt that can fail did, and is not made good yet */
     uint32_t context;
     uint64_t start_ns, end_ns; /* inside the call or calls */
-    uint64_t held;  /* which of the locks used at the same place the thread has: a hash; 0: none */
-    uint64_t phase; /* how far the thread is with a piece of work of equal steps; 0: it has none */
-    size_t records; /* probes since the step before, for their cost */
-    union {         /* by kind; START, END and TASK_BEGIN have none of these */
+    uint64_t held;   /* which of the locks used at the same place the thread has: a hash; 0: none */
+    uint64_t phase;  /* how far the thread is with a piece of work of equal steps; 0: it has none */
+    size_t records;  /* probes since the step before, for their cost */
+    size_t left_out; /* probes behind it, of what is no part of the run any more */
+    union {          /* by kind; START, END and TASK_BEGIN have none of these */
         struct step_use use;   /* where step_has_use() */
         struct step_time time; /* SLEEP, IO */
         struct {

@@ -254,6 +254,33 @@ static void a_smaller_cache_asks_again(void **state) {
     model_free(model);
 }
 
+/* The call that brought the first group in is no part of the reads any more. */
+static void what_is_no_longer_read_comes_in_for_the_next_one(void **state) {
+    (void)state;
+    double requests;
+    struct model *model = resized(4, &requests);
+    struct page_cache *cache = &model->page_cache;
+    struct node *node = &model->nodes[0];
+    cache->n_calls -= 4;
+    for (size_t i = 0; i < cache->n_calls; i++)
+        cache->calls[i] = cache->calls[i + 4];
+    static const double calls[] = {1, 1600, 16, 0, 0, 1, 4000, 8, 0};
+    static const double reads[] = {0, 1, -1};
+    memcpy(node->calls, calls, sizeof calls);
+    memcpy(node->reads, reads, sizeof reads);
+    node->n_calls = 9;
+    node->n_reads = 3;
+    struct error error;
+    assert_int_equal(page_cache_refill(model, &error), 0);
+    assert_true(node->calls[0] == 1 && node->calls[1] == 1600);
+    assert_true(node->calls[4] == 1 && node->calls[5] == 800 && node->calls[6] == 16);
+    assert_true(node->calls[8] == 1 && node->calls[9] == 4000); /* as recorded */
+    cache->unknown = memory_strdup("nobody knows");
+    assert_int_equal(page_cache_refill(model, &error), -1);
+    assert_string_equal(error.text, "--file-mix: nobody knows");
+    model_free(model);
+}
+
 static void what_was_not_recorded_is_refused(void **state) {
     (void)state;
     struct model model = {0};
@@ -277,6 +304,7 @@ int main(void) {
         cmocka_unit_test(mapped_files_are_not_known),
         cmocka_unit_test(a_cache_that_held_all_has_no_size),
         cmocka_unit_test(a_smaller_cache_asks_again),
+        cmocka_unit_test(what_is_no_longer_read_comes_in_for_the_next_one),
         cmocka_unit_test(what_was_not_recorded_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
