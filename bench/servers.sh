@@ -110,7 +110,8 @@ predicted() {
     local threads=(--threads "$2")
     ! makes_threads "$1" || threads=()
     "$persik" predict -q -i "$kept/$1/recording" "${threads[@]}" --cores "$3" --arrivals "$4/s" --format json |
-        jq -r '.configurations[0] | "\(.throughput_hz) \(.response_ns / 1e6) \(.response_p95_ns / 1e6)"'
+        jq -r 'def ms: if . then . / 1e6 else "-" end; # next to saturation nobody knows
+            .configurations[0] | "\(.throughput_hz) \(.response_ns | ms) \(.response_p95_ns | ms)"'
 }
 
 # Prints a row a configuration, and appends the three errors in percent to $scratch/errors.
@@ -119,6 +120,10 @@ compare() {
     while read -r t c r; do
         read -r x mean p95 < <(predicted "$1" "$t" "$c" "$r")
         measured="$(median "$1" "$t" "$c" "$r" 4) $(median "$1" "$t" "$c" "$r" 5) $(median "$1" "$t" "$c" "$r" 6)"
+        if [ "$mean" = - ]; then
+            printf '%-8s %7d %5d %5d %8.1f %8.1f  no response times next to saturation\n' "$1" "$t" "$c" "$r" "${measured%% *}" "$x"
+            continue
+        fi
         echo "$1 $t $c $r $measured $x $mean $p95" | awk -v errors="$scratch/errors" '{
             for (i = 0; i < 3; i++) error[i] = 100 * ($(8 + i) / $(5 + i) - 1)
             printf "%-8s %7d %5d %5d %8.1f %8.1f %+6.1f %8.2f %8.2f %+6.1f %8.2f %8.2f %+6.1f\n",
