@@ -209,7 +209,7 @@ struct object {
     int comes_by, goes_by; /* queue only: the links by which what is from outside comes to it, and
                             * by which the replies go; MODEL_NONE: at once */
     bool returned_first;   /* queue only: what threads put back does not wait behind what has come
-                            * from   outside, of which one is taken each time round */
+                            * from outside, of which one is taken each time round */
     bool connects; /* queue only: each comes by a connection of its own, for which the two sides
                     * ask and answer once before */
     struct dist request_bytes, reply_bytes; /* queue only: what goes over the links; DIST_NONE: not

@@ -112,7 +112,7 @@ static double scale_count(const struct plan_builder *builder, const struct node 
 
 static void compile_rows(struct plan_builder *builder, const struct node *node,
                          struct plan_node *compiled) {
-    bool has_rows = node->n_goes_on > 0 && node->n_tasks == 0; /* a task's calls are together */
+    bool has_rows = node->n_goes_on > 0 && node->n_tasks == 0; /* a task's are together anyway */
     compiled->rows = has_rows ? builder->n_rows++ : PLAN_NONE;
     struct plan_call *calls = has_rows ? &builder->calls.items[compiled->first_call] : NULL;
     for (size_t c = 0; has_rows && c < node->n_goes_on; c++) {

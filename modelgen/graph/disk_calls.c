@@ -261,7 +261,8 @@ void disk_calls_write(const struct peg_builder *builder) {
         node->calls = values.items;
         node->n_calls = values.count;
         write_tasks(node, &calls.items[first], i - first);
-        write_rows(builder, &calls.items[first], i - first);
+        if (node->n_tasks == 0)
+            write_rows(builder, &calls.items[first], i - first);
     }
     write_page_cache(builder, &calls);
     free(calls.items);
