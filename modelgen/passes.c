@@ -25,6 +25,7 @@
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
 #include "modelgen/report/descriptor_waits.h"
+#include "modelgen/report/inlined_semaphores.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
@@ -280,6 +281,7 @@ static void run_run_notes(struct build *build) {
     run_notes_attaching(build);
     run_notes_binding(build);
     descriptor_waits_tell(build->trace, build->model);
+    inlined_semaphores_note(build->recorded, build->facts, build->model);
 }
 
 static void run_thread_pools(struct build *build) {
