@@ -161,7 +161,9 @@ static void run_completion_countdowns(struct build *build) {
 }
 
 static void run_futex_barriers(struct build *build) {
-    futex_barriers_as_barriers(&build->log);
+    struct doubts *doubts = build->doubts;
+    doubts->has_futex_barriers =
+        !doubts->no_futex_barriers && futex_barriers_as_barriers(&build->log);
 }
 
 static void run_futex_forks(struct build *build) {
