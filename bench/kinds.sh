@@ -47,7 +47,7 @@ options=()
 read_source_case() {
     local file=$1 name=$2 line text
     line=$(header "$file" RUN)
-    threads=$(sed -En "s#^[^;]*(/$name +|OMP_NUM_THREADS=)([0-9]+).*#\\2#p" <<<"$line")
+    threads=$(sed -En "s#^[^;]*(/$name +(-[a-z-]+ +)?|OMP_NUM_THREADS=)([0-9]+).*#\\3#p" <<<"$line")
     text=$(sed -n 's#.*-- \([^;]*{threads}[^;]*\).*#\1#p' <<<"$line")
     [ -n "$text" ] || text=$(sed -En "s#^[^;]*-- (\./$name) [0-9]+(( [^ ;]+)*).*#\\1 {threads}\\2#p" <<<"$line")
     read -ra command <<<"${text:-./$name {threads\}}"

@@ -228,6 +228,9 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
     if (is_doubtful(&trial))
         doubt(input, doubts, &doubts->is_in_order, "how often a thread that is alone puts in a row",
               "as recorded", best, &trial);
+    if (doubts->has_futex_barriers && is_doubtful(&trial))
+        doubt(input, doubts, &doubts->no_futex_barriers, "words of memory where threads meet",
+              "no barriers", best, &trial);
     for (size_t i = 0; i < doubts->n_suspects && is_doubtful(&trial); i++)
         doubt(input, doubts, &doubts->doubted[doubts->suspects[i]], names[i], "given up", best,
               &trial);

@@ -25,6 +25,7 @@
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/notes.h"
 #include "modelgen/report/descriptor_waits.h"
+#include "modelgen/report/inlined_semaphores.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
 #include "modelgen/report/waiting_shares.h"
@@ -160,7 +161,9 @@ static void run_completion_countdowns(struct build *build) {
 }
 
 static void run_futex_barriers(struct build *build) {
-    futex_barriers_as_barriers(&build->log);
+    struct doubts *doubts = build->doubts;
+    doubts->has_futex_barriers =
+        !doubts->no_futex_barriers && futex_barriers_as_barriers(&build->log);
 }
 
 static void run_futex_forks(struct build *build) {
@@ -280,6 +283,7 @@ static void run_run_notes(struct build *build) {
     run_notes_attaching(build);
     run_notes_binding(build);
     descriptor_waits_tell(build->trace, build->model);
+    inlined_semaphores_note(build->recorded, build->facts, build->model);
 }
 
 static void run_thread_pools(struct build *build) {

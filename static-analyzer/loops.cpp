@@ -480,6 +480,11 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
                 0};
     if (header.starts_over)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " starts over again", 0};
+    if (const std::string *taken = sharing.perhaps_shared((int)f, (int)l)) {
+        Bound bound = {BOUND_UNKNOWN, *taken + ", perhaps under a lock of the program's own", 0};
+        bound.by_others = true;
+        return bound;
+    }
     return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};
 }
 

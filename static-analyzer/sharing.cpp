@@ -201,6 +201,26 @@ class Retry {
     }
 };
 
+bool is_global(const std::string &key) {
+    return key.rfind("global:", 0) == 0;
+}
+
+/* What no known lock guards is shared as far as it is global: what else is moved besides, as by
+ * pointers, may be the thread's own. */
+void add_take_of_globals(const Flow &flow, std::vector<const Assignment *> inside,
+                         std::vector<Take> &takes) {
+    inside.erase(std::remove_if(inside.begin(), inside.end(),
+                                [](const Assignment *a) {
+                                    return is_state(a->target->text) && !is_global(a->target->text);
+                                }),
+                 inside.end());
+    Section section;
+    section.take.section = bare_section;
+    section.take.of_globals = true;
+    if (find_take(flow, inside, section))
+        takes.push_back(section.take);
+}
+
 std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
     std::map<std::pair<std::string, int>, std::vector<const Assignment *>> sections;
     std::vector<Take> takes;
@@ -236,6 +256,8 @@ std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
         section.take.section = which.second;
         if (find_take(flow, inside, section))
             takes.push_back(section.take);
+        if (which.second == bare_section)
+            add_take_of_globals(flow, inside, takes);
     }
     return takes;
 }
@@ -440,14 +462,24 @@ bool has_atomics(const Program &program, const Flow &flow, const Loop &loop) {
     return false;
 }
 
-/* Does it move global variables, which all threads share, under what may be a lock of the program's
- * own? */
+/* Does it move what all threads share under what may be a lock of the program's own? */
 bool is_guarded_otherwise(const Program &program, const Flow &flow, const Loop &loop,
                           const Take &take) {
-    return take.mutex.empty() && !take.state.empty() &&
-           std::all_of(take.state.begin(), take.state.end(),
-                       [](const std::string &key) { return key.rfind("global:", 0) == 0; }) &&
-           has_atomics(program, flow, loop);
+    return take.of_globals && has_atomics(program, flow, loop);
+}
+
+/* Does it call what goes round a loop of its own about something atomic: a lock that it waits for?
+ */
+bool may_lock(const Program &program, const Flow &flow, const Loop &loop) {
+    auto is_atomic = [](const Assignment &a) { return a.op == "atomic"; };
+    for (const CallSite &site : flow.calls)
+        for (int callee : site.callees) {
+            const Flow &called = program.flows[(size_t)callee];
+            if (loop_contains(loop, site.at) && !called.loops.empty() &&
+                std::any_of(called.assignments.begin(), called.assignments.end(), is_atomic))
+                return true;
+        }
+    return false;
 }
 
 bool same_constant(const Expr *a, const Expr *b) {
@@ -551,12 +583,46 @@ Handing Sharing::handing_of(const CallSite &site, bool bare) const {
     return handing;
 }
 
+/* while (!take(&item)) pause(): what is taken in the end is taken once for the loop around. */
+int repeating_loop(const Flow &flow, const CallSite &taker) {
+    const int l = taker.at.loop;
+    if (l < 0)
+        return -1;
+    const Loop &loop = flow.loops[(size_t)l];
+    if (loop.stmt->exprs.empty() || !loop.exits.empty())
+        return -1;
+    const Expr &condition = loop.stmt->exprs[0];
+    auto is_none = [](const Expr &expr) {
+        return expr.kind == ExprKind::Constant && expr.value <= 0;
+    };
+    bool fails = condition.kind == ExprKind::Operator && contains(condition, taker.call) &&
+                 ((condition.children.size() == 1 && condition.text == "!") ||
+                  (condition.children.size() == 2 &&
+                   ((condition.text == "==" && is_none(condition.children[1])) ||
+                    (condition.text == "<" && is_none(condition.children[1])))));
+    bool pauses =
+        std::none_of(flow.assignments.begin(), flow.assignments.end(),
+                     [&](const Assignment &a) {
+                         return loop_contains(loop, a.at) && !contains(condition, a.whole);
+                     }) &&
+        std::all_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+            bool naps = site.api >= 0 && (catalog_info(site.api).op == OP_YIELD ||
+                                          catalog_info(site.api).op == OP_SLEEP);
+            return !loop_contains(loop, site.at) || contains(condition, site.call) || naps ||
+                   (site.api < 0 && site.callees.empty());
+        });
+    return fails && pauses ? l : -1;
+}
+
 std::vector<Take> Sharing::takes_of(int f) const {
     std::vector<Take> takes = sections[(size_t)f];
     for (const CallSite &site : program.flows[(size_t)f].calls) {
+        const size_t before = takes.size();
         add_take(site, false, takes);
         if (site.at.held.empty())
             add_take(site, true, takes);
+        for (size_t t = before; t < takes.size(); t++)
+            takes[t].retry = repeating_loop(program.flows[(size_t)f], site);
     }
     return takes;
 }
@@ -606,6 +672,8 @@ bool Sharing::analyse(int f) {
                                                  key_display(take.mutex)};
                 changed |= loops.emplace(std::make_pair(f, (int)l), by_state).second;
             }
+        if (std::string state = taken_perhaps(flow, (int)l, takes); !state.empty())
+            perhaps[{f, (int)l}] = state;
         SharedLoop result;
         if (inside.empty() || !classify(program, flow, (int)l, inside, result))
             continue;
@@ -614,7 +682,8 @@ bool Sharing::analyse(int f) {
     }
     std::vector<const Take *> left, bare;
     for (const Take &take : takes) {
-        bare.push_back(&take);
+        if (!take.of_globals) /* which are among those of its section */
+            bare.push_back(&take);
         if (take.section != bare_section && !used.count(&take))
             left.push_back(&take);
     }
@@ -635,6 +704,27 @@ bool Sharing::analyse(int f) {
     else if (used.empty())
         note(bare_takers, bare);
     return changed;
+}
+
+/* What decides the loop, as it moves in the function's own text, under what may be a lock; empty:
+ * nothing. */
+std::string Sharing::taken_perhaps(const Flow &flow, int l, const std::vector<Take> &takes) const {
+    const Loop &loop = flow.loops[(size_t)l];
+    std::vector<const Take *> bare;
+    for (const Take &take : takes)
+        if (take.section == bare_section && !take.state.empty() && !take.of_globals &&
+            std::any_of(take.at.begin(), take.at.end(),
+                        [&](const Moment &at) { return loop_contains(loop, at); }))
+            bare.push_back(&take);
+    SharedLoop result;
+    bool decides =
+        !bare.empty() && may_lock(program, flow, loop) && classify(program, flow, l, bare, result);
+    return decides ? result.why : "";
+}
+
+const std::string *Sharing::perhaps_shared(int f, int l) const {
+    auto found = perhaps.find({f, l});
+    return found == perhaps.end() ? nullptr : &found->second;
 }
 
 const SharedLoop *Sharing::loop(int f, int l) const {

@@ -26,8 +26,9 @@ struct Take {
     std::set<std::string> state;  /* what a section changes */
     std::set<std::string> outs;   /* variables whose address the call gets */
     int depth = 0;                /* of wrappers around the critical section */
-    int retry = -1;               /* the loop that tries again until a compare and swap succeeds */
+    int retry = -1;               /* the loop that tries again until it succeeds */
     std::set<std::string> stored; /* where the section stores the thread's own data: a put? */
+    bool of_globals = false;      /* under no known lock, and of nothing but global variables */
     bool reserves = false;        /* nothing but as much as the thread wants: room for it? */
     std::string why;
 };
@@ -56,16 +57,22 @@ class Sharing {
     /* Null if the loop does not take its work. */
     const SharedLoop *loop(int f, int l) const;
 
+    /* What the loop takes where it may be shared, or the thread's own: no known lock guards it, but
+     * there is what looks like one. Null: nothing. */
+    const std::string *perhaps_shared(int f, int l) const;
+
   private:
     const Program &program;
     std::vector<std::vector<Take>> sections; /* per function: takes that need no other function */
     std::map<std::pair<int, int>, SharedLoop> loops;
+    std::map<std::pair<int, int>, std::string> perhaps;
     std::map<int, Handing> takers;
     std::map<int, Handing> bare_takers; /* would be, if the caller holds a lock */
 
     std::vector<Take> takes_of(int f) const;
     Handing handing_of(const CallSite &site, bool bare) const;
     void add_take(const CallSite &site, bool bare, std::vector<Take> &takes) const;
+    std::string taken_perhaps(const Flow &flow, int l, const std::vector<Take> &takes) const;
     bool analyse(int f);
 };
 

@@ -6,20 +6,38 @@
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
+#include "modelgen/rewrite/futex_words.h"
 #include "modelgen/rewrite/private_semaphores.h"
 
 /* Calls that a worker makes between its last piece and the release. */
 #define MOST_BETWEEN 8
 
-/* A semaphore, and what its releases and takes part into rounds. */
+/* A semaphore, or a word of memory as a latch is, and what its releases and takes part into rounds.
+ */
 struct countdown {
     const struct trace *trace;
-    uint64_t address, object; /* that it has, that it is shown as */
+    const struct futex_word *word; /* NULL: a semaphore, at `address` */
+    uint64_t address, object;      /* that it has, that it is shown as */
     size_t waiter;
     struct calls releases, takes; /* of round 0, 1 ... */
     bool *is_worker;              /* per thread: it is like those that released it */
     size_t *handed, *done;        /* per round: calls of a kind */
 };
+
+/* Sets the workers, threads like this one. False: there are too few, or too few rounds. */
+static bool find_workers(struct countdown *countdown, size_t worker) {
+    const struct trace *trace = countdown->trace;
+    if ((double)countdown->takes.count < evidence.times_seen ||
+        countdown->takes.count != countdown->releases.count)
+        return false;
+    size_t n_workers = 0;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        countdown->is_worker[t] = t != countdown->waiter &&
+                                  trace_threads_alike(&trace->threads[worker], &trace->threads[t]);
+        n_workers += countdown->is_worker[t];
+    }
+    return n_workers > 1;
+}
 
 /* Sets releases, takes and workers. False: it is not one thread that several like ones wake. */
 static bool find_rounds(struct countdown *countdown, const struct private_semaphores *semaphores,
@@ -41,16 +59,62 @@ static bool find_rounds(struct countdown *countdown, const struct private_semaph
             !trace_threads_alike(&trace->threads[worker], &trace->threads[call->thread]))
             return false;
     }
-    if ((double)countdown->takes.count < evidence.times_seen ||
-        countdown->takes.count != countdown->releases.count)
+    return find_workers(countdown, worker);
+}
+
+/* The first of the calls at the word that the thread makes one after the other up to `last`: what
+ * it did there before others, it did late for the round before. `*next`: where to look for it, on
+ * from round to round. */
+static size_t begin_of_take(const struct futex_word *word, size_t thread, size_t last,
+                            size_t *next) {
+    const struct futex_call *calls = word->calls.items;
+    while (*next < word->calls.count &&
+           (calls[*next].thread < thread ||
+            (calls[*next].thread == thread && calls[*next].record < last)))
+        (*next)++;
+    size_t first = last;
+    for (size_t c = *next;
+         c > 0 && calls[c - 1].thread == thread && calls[c - 1].record + 1 == first; c--)
+        first--;
+    return first;
+}
+
+/* The same of a word that one party waits at and others, which are alike, wake: a round is from one
+ * wake to the next. Where the waiting thread came when it was open, two rounds are one. */
+static bool find_rounds_at(struct countdown *countdown) {
+    const struct futex_word *word = countdown->word;
+    size_t n = word->parties.count, waiter = n, worker = n;
+    for (size_t p = 0; p < n; p++)
+        for (size_t round = 0; round <= word->wakes.count; round++) {
+            const struct futex_visit *visit = futex_visit_of(word, round, p);
+            bool other = visit->waits ? waiter < n && waiter != p : waiter == p && visit->wakes;
+            if (other)
+                return false;
+            waiter = visit->waits ? p : waiter;
+        }
+    size_t next = 0;
+    for (size_t round = 0; round < word->wakes.count && waiter < n; round++)
+        for (size_t p = 0; p < n; p++) {
+            const struct futex_visit *take = futex_visit_of(word, round, waiter);
+            const struct futex_visit *wake = futex_visit_of(word, round, p);
+            if (!wake->wakes || take->n == 0)
+                continue;
+            if (p == waiter || (worker < n && !futex_are_alike(countdown->trace, word, p, worker)))
+                return false;
+            worker = p;
+            size_t thread = word->parties.items[waiter];
+            *VECTOR_ADD(&countdown->takes) =
+                (struct call){.time_ns = take->end_ns,
+                              .thread = thread,
+                              .record = begin_of_take(word, thread, take->last, &next),
+                              .takes = true};
+            *VECTOR_ADD(&countdown->releases) = (struct call){
+                .time_ns = wake->start_ns, .thread = word->parties.items[p], .record = wake->last};
+        }
+    if (worker == n)
         return false;
-    size_t n_workers = 0;
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        countdown->is_worker[t] = t != countdown->waiter &&
-                                  trace_threads_alike(&trace->threads[worker], &trace->threads[t]);
-        n_workers += countdown->is_worker[t];
-    }
-    return n_workers > 1;
+    countdown->waiter = word->parties.items[waiter];
+    return find_workers(countdown, word->parties.items[worker]);
 }
 
 /* In which round the thread makes the call, `round` or a later one; their number: behind the last.
@@ -189,6 +253,23 @@ static void show_waits(struct event_log *log, const struct countdown *countdown)
         take->api = ROLE_acquire;
         take->object = countdown->object;
         take->value = 1;
+        if (countdown->word)
+            take->duration_ns = countdown->takes.items[i].time_ns - take->start_ns;
+    }
+}
+
+/* Calls at the word but the first of each take, as one kind of call that is dropped later. */
+static void mark_calls(struct event_log *log, const struct countdown *countdown) {
+    const struct futex_word *word = countdown->word;
+    for (size_t c = 0; word && c < word->calls.count; c++) {
+        const struct futex_call *call = &word->calls.items[c];
+        const struct trace_record *shown =
+            &countdown->trace->threads[call->thread].records[call->record];
+        if (shown->object == countdown->object)
+            continue;
+        struct trace_record *marked = event_log_change(log, call->thread, call->record);
+        marked->api = API_syscall_futex_wake;
+        marked->object = countdown->object;
     }
 }
 
@@ -198,8 +279,10 @@ static void drop_releases(struct event_log *log, const struct countdown *countdo
         const struct trace_thread *thread = &countdown->trace->threads[t];
         bool *dropped = memory_alloc(thread->n_records, sizeof *dropped);
         for (size_t r = 0; r < thread->n_records; r++)
-            dropped[r] = private_semaphores_is_release(&thread->records[r]) &&
-                         thread->records[r].object == countdown->address;
+            dropped[r] = countdown->word ? thread->records[r].api == API_syscall_futex_wake &&
+                                               thread->records[r].object == countdown->object
+                                         : private_semaphores_is_release(&thread->records[r]) &&
+                                               thread->records[r].object == countdown->address;
         event_log_drop(log, t, dropped);
         free(dropped);
     }
@@ -216,6 +299,7 @@ static bool show_countdown(struct event_log *log, struct countdown *countdown) {
     if (found) {
         countdown->object = event_log_new_object(log, ORIGIN_COUNTDOWN);
         show_waits(log, countdown);
+        mark_calls(log, countdown);
         for (size_t t = 0; t < countdown->trace->n_threads; t++)
             if (countdown->is_worker[t])
                 show_pieces(log, countdown, t, done, 0, places);
@@ -250,7 +334,30 @@ static bool show_next(struct event_log *log) {
     return found;
 }
 
+/* The same of words of memory. */
+static bool show_next_word(struct event_log *log) {
+    struct futex_words words = futex_words_of(&log->trace);
+    bool found = false;
+    for (size_t w = 0; w < words.count && !found; w++) {
+        struct futex_word *word = &words.items[w];
+        if ((double)word->wakes.count < evidence.times_seen || word->parties.count < 2)
+            continue;
+        futex_word_find_visits(word, &log->trace);
+        struct countdown countdown = {
+            .trace = &log->trace,
+            .word = word,
+            .is_worker = memory_alloc(log->trace.n_threads, sizeof(bool)),
+        };
+        found = find_rounds_at(&countdown) && show_countdown(log, &countdown);
+        free(countdown.is_worker);
+        free(countdown.releases.items);
+        free(countdown.takes.items);
+    }
+    futex_words_free(&words);
+    return found;
+}
+
 void completion_countdowns_as_semaphores(struct event_log *log) {
-    while (show_next(log))
+    while (show_next(log) || show_next_word(log))
         continue;
 }

@@ -1,4 +1,5 @@
-/* Countdowns of outstanding work: a semaphore that only the last of several threads releases.
+/* Countdowns of outstanding work: a semaphore that only the last of several threads releases, or a
+ * word of memory that only the last one wakes another at, as of a std::latch.
  *
  * A thread hands out work items and waits; each thread that has done one decrements a count, and
  * the last one releases the semaphore. Which thread is the last differs from run to run, and in a

@@ -77,7 +77,8 @@ static void show_uncalled(struct event_log *log, const struct futex_word *word, 
     }
 }
 
-void futex_barriers_as_barriers(struct event_log *log) {
+bool futex_barriers_as_barriers(struct event_log *log) {
+    bool any = false;
     struct futex_words words = futex_words_of(&log->trace);
     uint64_t *barriers = memory_alloc(words.count + 1, sizeof *barriers); /* 0: it is none */
     bool **dropped = event_log_flags(log);
@@ -90,6 +91,7 @@ void futex_barriers_as_barriers(struct event_log *log) {
             continue;
         barriers[w] = event_log_new_object(log, ORIGIN_FUTEX_BARRIER);
         show_visits(log, word, barriers[w], dropped);
+        any = true;
     }
     event_log_drop_all(log, dropped);
     for (size_t w = 0; w < words.count; w++)
@@ -97,4 +99,5 @@ void futex_barriers_as_barriers(struct event_log *log) {
             show_uncalled(log, &words.items[w], barriers[w]);
     free(barriers);
     futex_words_free(&words);
+    return any;
 }

@@ -9,7 +9,7 @@
 #include "modelgen/events/event_log.h"
 
 /* Shows what each thread does at such a word between two wakes as one call on a barrier; also where
- * a thread came so late that it needed no call. */
-void futex_barriers_as_barriers(struct event_log *log);
+ * a thread came so late that it needed no call. True: there are such. */
+bool futex_barriers_as_barriers(struct event_log *log);
 
 #endif

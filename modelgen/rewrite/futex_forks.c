@@ -23,6 +23,12 @@ struct fork {
     uint64_t begins, ends; /* the barriers */
 };
 
+/* Do the others end something before this wake? Before the first one they do where the creator
+ * waits for them then: they are ready, or had begun when it was told without a call. */
+static bool ends_work(const struct fork *fork, size_t round) {
+    return round > 0 || fork->joins[0].n > 0;
+}
+
 /* ---- is it one ---- */
 
 /* Are the others all alike, and the creator not? */
@@ -54,8 +60,7 @@ static void add_call(struct join *join, const struct trace_record *record, size_
     join->end_ns = trace_end_ns(record);
 }
 
-/* Finds the creator's waits at other words. Behind the first wake, those with other calls
- * in between are none. */
+/* Finds the creator's waits at other words. Those with other calls in between are none. */
 static void find_joins(struct fork *fork, const struct trace *trace,
                        const struct futex_words *words) {
     const struct futex_word *word = fork->word;
@@ -71,17 +76,30 @@ static void find_joins(struct fork *fork, const struct trace *trace,
                          call->record);
         }
     }
-    for (size_t round = 1; round <= word->wakes.count; round++)
+    for (size_t round = 0; round <= word->wakes.count; round++)
         if (fork->joins[round].last - fork->joins[round].first + 1 != fork->joins[round].n)
             fork->joins[round] = (struct join){0};
 }
 
-/* The share of the rounds behind the first one in which the creator waits for nothing. */
+/* Had all others come back for the next round when the creator woke them? Then it need not have
+ * waited for them to have joined them. */
+static bool are_back(const struct fork *fork, size_t round) {
+    for (size_t p = 0; p < fork->word->parties.count; p++)
+        if (p != fork->creator && futex_visit_of(fork->word, round, p)->n == 0)
+            return false;
+    return true;
+}
+
+/* The share of the rounds behind the first one in which the creator waits for nothing, though not
+ * all others were back, or in most of which it waits for nothing at all. */
 static double unjoined_share(const struct fork *fork) {
-    size_t n = fork->word->wakes.count, unjoined = 0;
-    for (size_t round = 1; round < n; round++)
-        unjoined += fork->joins[round].n == 0;
-    return (double)unjoined / (double)(n - 1);
+    size_t n = fork->word->wakes.count, unjoined = 0, without_wait = 0;
+    for (size_t round = 1; round < n; round++) {
+        without_wait += fork->joins[round].n == 0;
+        unjoined += fork->joins[round].n == 0 && !are_back(fork, round);
+    }
+    bool mostly = (double)without_wait <= (1 - evidence.majority) * (double)(n - 1);
+    return (double)(mostly ? unjoined : without_wait) / (double)(n - 1);
 }
 
 static bool is_fork(struct fork *fork, const struct trace *trace, const struct futex_words *words) {
@@ -94,8 +112,7 @@ static bool is_fork(struct fork *fork, const struct trace *trace, const struct f
     for (size_t round = 0; round < word->wakes.count; round++)
         if (fork->joins[round].n > 0)
             fork->place = fork->joins[round].context;
-    bool holds = missing <= evidence.violation_share && unjoined <= evidence.unlike_rounds &&
-                 fork->joins[0].n == 0;
+    bool holds = missing <= evidence.violation_share && unjoined <= evidence.unlike_rounds;
     decision("futex_forks", "futex", holds ? "fork and join" : "no fork",
              "thread %zu woke %zu others %zu times; of what they do between two wakes %.1f %% is "
              "missing, of its own waits for them %.1f %%",
@@ -121,7 +138,7 @@ static void show_worker(struct event_log *log, const struct fork *fork, size_t p
         ended_ns = ended_ns < end_ns ? ended_ns : end_ns;
         uint32_t place = visit->n > 0 ? futex_place_at(word, visit->context)
                                       : futex_place_in_round(&log->trace, word, round, party);
-        if (round > 0)
+        if (ends_work(fork, round))
             futex_arrivals_add(&arrivals, thread,
                                futex_arrival(word, fork->ends, place, start_ns, ended_ns));
         futex_arrivals_add(&arrivals, thread,
@@ -158,7 +175,7 @@ static void show_creator(struct event_log *log, const struct fork *fork) {
         uint64_t back_ns = wake->start_ns;
         if (round > 0 && first)
             back_ns = futex_visit_of(word, round - 1, fork->creator)->end_ns;
-        if (round > 0)
+        if (ends_work(fork, round))
             futex_arrivals_add(&arrivals, thread,
                                futex_arrival(word, fork->ends,
                                              join->n > 0 ? join->context : fork->place,

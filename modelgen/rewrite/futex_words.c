@@ -43,20 +43,81 @@ static void note_yields(struct futex_words *words, const struct trace_record *be
     map_put(&words->of_yields_at, before->context, known == word ? word : SEVERAL_WORDS);
 }
 
+/* ---- words of objects that are made anew ---- */
+
+/* How often each word is opened by a wake of all. */
+static struct map count_openings(const struct trace *trace) {
+    struct map openings = MAP_EMPTY;
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        if (wakes_all(at.event))
+            map_put(&openings, at.event->object, map_get(&openings, at.event->object, 0) + 1);
+    return openings;
+}
+
+/* Which word a call is at, where those that open but once, as latches do that are made anew for
+ * each round, are one if threads wait for them at one place. */
+struct word_finder {
+    struct futex_words *words;
+    struct map openings; /* address -> how often it opens */
+    struct map at_place; /* context of a wait, or of a wake -> number of the word, of such */
+};
+
+static bool opens_once(const struct word_finder *finder, const struct trace_record *record) {
+    return record->context != TRACE_NO_CONTEXT &&
+           map_get(&finder->openings, record->object, 0) == 1;
+}
+
+static int add_word(struct futex_words *words) {
+    *VECTOR_ADD(words) = (struct futex_word){0};
+    return (int)words->count - 1;
+}
+
+static int number_of_wait(struct word_finder *finder, const struct trace_record *wait) {
+    int word = map_get(&finder->words->number_of, wait->object, NO_WORD);
+    if (word != NO_WORD)
+        return word;
+    if (opens_once(finder, wait)) {
+        word = map_get(&finder->at_place, wait->context, NO_WORD);
+        word = word == NO_WORD ? add_word(finder->words) : word;
+        map_put(&finder->at_place, wait->context, word);
+    } else {
+        word = add_word(finder->words);
+    }
+    map_put(&finder->words->number_of, wait->object, word);
+    return word;
+}
+
+/* Where nobody had to wait, the place of the wake tells. */
+static void find_unwaited(struct word_finder *finder, const struct trace *trace) {
+    struct map *number_of = &finder->words->number_of;
+    for (int add = 0; add < 2; add++)
+        for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+            if (!wakes_all(at.event) || !opens_once(finder, at.event))
+                continue;
+            int word = map_get(number_of, at.event->object, NO_WORD);
+            int there = map_get(&finder->at_place, at.event->context, NO_WORD);
+            if (!add && word != NO_WORD)
+                map_put(&finder->at_place, at.event->context,
+                        there == NO_WORD || there == word ? word : SEVERAL_WORDS);
+            else if (add && word == NO_WORD && there >= 0)
+                map_put(number_of, at.event->object, there);
+        }
+}
+
 static struct futex_words find_words(const struct trace *trace) {
     struct futex_words words = {.number_of = MAP_EMPTY, .of_yields_at = MAP_EMPTY};
+    struct word_finder finder = {
+        .words = &words, .openings = count_openings(trace), .at_place = MAP_EMPTY};
     for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
         if (!futex_waits(at.event))
             continue;
-        int word = map_get(&words.number_of, at.event->object, NO_WORD);
-        if (word == NO_WORD) {
-            word = (int)words.count;
-            map_put(&words.number_of, at.event->object, word);
-            *VECTOR_ADD(&words) = (struct futex_word){0};
-        }
+        int word = number_of_wait(&finder, at.event);
         if (at.number > 0)
             note_yields(&words, at.event - 1, word);
     }
+    find_unwaited(&finder, trace);
+    map_free(&finder.openings);
+    map_free(&finder.at_place);
     return words;
 }
 

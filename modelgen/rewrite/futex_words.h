@@ -25,7 +25,9 @@ struct futex_visit {
     bool waits, wakes;
 };
 
-/* All that was done at a word. A round is the time between two wakes of all who wait there. */
+/* All that was done at a word, or at several of which each was woken only once: those of objects
+ * that are made anew for each round, such as latches, which threads wait for at one place. A round
+ * is the time between two wakes of all who wait there. */
 struct futex_word {
     struct {
         struct futex_call *items; /* by thread, then in their order */

@@ -27,6 +27,12 @@ static void add_part(struct regions *regions, struct member_interval part, size_
     *VECTOR_ADD(&regions->intervals) = part;
 }
 
+/* Does the thread fork a team of one, as the program says, and not because it says nothing and
+ * teams inside of others have one thread? */
+static bool asks_for_one(const struct trace_record *record) {
+    return is_fork(record) && record->value == 1;
+}
+
 /* True: regions inside others. */
 static bool find_parts_of(struct regions *regions, size_t t) {
     const struct trace_thread *thread = &regions->trace->threads[t];
@@ -34,20 +40,24 @@ static bool find_parts_of(struct regions *regions, size_t t) {
     regions->is_worker[t] = thread->n_records > 0 && thread->records[0].flags & TRACE_ENTERS;
     size_t fork = SIZE_MAX, enter = 0;
     int depth = 0;
-    bool nested = false;
+    bool nested = false, nests = false;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
         if (depth == 0 && is_fork(record))
             fork = r;
+        nests |= depth > 0 && asks_for_one(record);
         if (record->flags & TRACE_ENTERS && !regions_is_task(record)) {
             nested |= depth > 0 && record->value > 1;
+            nests = depth > 0 && (nests || record->value > 1);
             if (depth++ == 0)
                 enter = r;
         }
         bool leaves = record->flags & TRACE_LEAVES && !(record->flags & TRACE_FAILED);
         if (leaves && depth > 0 && --depth == 0) {
-            add_part(regions, (struct member_interval){.thread = t, .enter = enter, .leave = r},
-                     fork);
+            add_part(
+                regions,
+                (struct member_interval){.thread = t, .enter = enter, .leave = r, .nests = nests},
+                fork);
             fork = SIZE_MAX;
         }
     }
@@ -156,8 +166,11 @@ static void find_teams(struct regions *regions) {
                 (size > 1 && pass == 1))
                 continue;
             execution->team = find_team(regions, function, size);
-            if (regions_record(regions, execution->thread, execution->fork)->value == 0)
-                regions->teams.items[execution->team].is_default = true;
+            struct team *team = &regions->teams.items[execution->team];
+            team->is_default |=
+                regions_record(regions, execution->thread, execution->fork)->value == 0;
+            for (size_t m = 0; m < execution->members.count; m++)
+                team->nests |= execution->members.items[m].nests;
         }
     regions->forks = memory_alloc(regions->teams.count, sizeof *regions->forks);
     for (size_t e = 0; e < regions->executions.count; e++)

@@ -14,6 +14,7 @@
 struct member_interval {
     size_t thread, enter, leave; /* enter, leave: records */
     bool inside;                 /* another part of the same thread */
+    bool nests;                  /* a region in it may have other teams elsewhere */
 };
 
 struct member_interval_list {

@@ -779,6 +779,18 @@ static bool decide_alone(const struct subject *subject) {
     return true;
 }
 
+/* True: its threads make teams of their own. Of how many threads these are elsewhere, and what
+ * these do to each other, is not in the model. */
+static bool decide_nested(const struct subject *subject) {
+    const struct team *team = subject->from->team;
+    if (!team || !team->nests)
+        return false;
+    set_unknown(subject->model, subject->pool,
+                memory_strdup("regions inside of its own say how many threads they have: how many "
+                              "that are with more threads or fewer is not modelled"));
+    return true;
+}
+
 static void decide(struct subject *subject) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
@@ -792,6 +804,8 @@ static void decide(struct subject *subject) {
         return;
     }
     prepare(subject);
+    if (decide_nested(subject))
+        return;
     bool commanded = split_commands(model, subject->pool);
     struct contents found =
         find_contents(model, subject->pool, subject->evidence->cpu_ns / (double)from->n_threads);

@@ -52,7 +52,8 @@ struct rejected {
 };
 
 struct monitors {
-    const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
+    const struct facts *facts; /* NULL: no source */
+    const bool *doubted;       /* per sync object, see monitors_find(); NULL: none */
     size_t n_classes;
     struct section_class *classes;
     int *class_of; /* per section */

@@ -196,7 +196,7 @@ static void explain_all(const struct trace *trace, const struct sections *sectio
 
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *doubted, const bool *split) {
-    struct monitors monitors = {.doubted = doubted};
+    struct monitors monitors = {.facts = facts, .doubted = doubted};
     operation_classes_find(trace, sections, split, &monitors);
     find_threads(trace, sections, &monitors);
     source_monitors_find(trace, sections, facts, &monitors);

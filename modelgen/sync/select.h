@@ -62,6 +62,8 @@ void select_settle(struct monitors *monitors, const struct sections *sections, s
 
 /* Indices are those of the sync objects in `sections`, the same whenever the same trace is read. */
 struct doubts {
+    bool has_futex_barriers; /* set by the build: words of memory that it took for barriers ... */
+    bool no_futex_barriers;  /* ... which they are not: a lock is handed on in such rounds, too */
     bool is_in_order; /* a thread that is alone decides as it did after it has put something, too */
     bool *doubted; /* per sync object: what was found about this mutex does not count; NULL: none */
     int suspects[SUSPECTS_LIMIT]; /* mutexes; those about which the fewest waits tell come first */

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/events/source_correlation.h"
 #include "modelgen/evidence.h"
 #include "modelgen/sync/operation_classes.h"
 
@@ -344,6 +345,36 @@ static struct explanation find_apart(struct family *family) {
     return best;
 }
 
+/* The only loop of the source around these looks and steps; NULL: there are several, or none. */
+static const struct facts_loop *only_loop_around(const struct family *family) {
+    const struct finder *finder = family->finder;
+    const struct facts *facts = finder->monitors->facts;
+    const struct facts_loop *found = NULL;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        bool around =
+            !loop->waits && source_context_in_loop(finder->trace, family->waits_at->context, loop);
+        for (size_t i = 0; i < family->n_sites && around; i++)
+            around = source_context_in_loop(finder->trace, family->steps_at[i]->context, loop);
+        if (around && found)
+            return NULL;
+        found = around ? loop : found;
+    }
+    return found;
+}
+
+/* Does the source show that a thread goes round so often, and makes a step of each place in each
+ * round? Then none of its steps is a later one of a piece of work that another thread may have: who
+ * waits there waits for the others' rounds. */
+static bool steps_are_rounds(const struct family *family, size_t period) {
+    const struct facts_loop *loop = only_loop_around(family);
+    size_t threads = 0; /* with several such pieces each */
+    for (size_t r = 0; r < family->runs.count; r++)
+        threads += r == 0 || family->runs.items[r].thread != family->runs.items[r - 1].thread;
+    return loop && loop->bound == BOUND_FIXED && period > family->n_sites &&
+           family->steps.count > period * threads;
+}
+
 /* Pieces of work that go through the same steps, each step in the order of the pieces: a thread
  * takes one through all of them, and looks before each at how far the others' pieces are, which one
  * mutex guards. How many steps there are is tried out. If it is one, threads only take turns; if
@@ -359,7 +390,7 @@ static struct explanation find_together(struct family *family) {
         best = better_of(best, other);
     }
     double least = fmax(evidence.several, evidence.looked_share * (double)family->steps.count);
-    if (best_period == 1 || best.tally.decisions < least)
+    if (best_period == 1 || best.tally.decisions < least || steps_are_rounds(family, best_period))
         best.tally = (struct tally){0};
     return best;
 }

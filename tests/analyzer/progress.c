@@ -85,6 +85,73 @@ static void by_own_lock(void) {
     }
 }
 
+/* Whatever else it moves there, by pointers. */
+static struct counts { long n, next; } slots[16];
+
+static struct counts *slot_of(long index) {
+    return &slots[index % 16];
+}
+
+static void by_own_lock_with_counts(void) {
+    for (;;) { //= bound shared
+        enter();
+        long mine = handed_out++;
+        leave();
+        if (mine >= total)
+            break;
+        work();
+        enter();
+        slot_of(mine)->n++;
+        leave();
+    }
+}
+
+/* What it takes from may be the thread's own. */
+static void by_own_lock_of(struct counts *counts) {
+    for (;;) { //= bound unknown
+        enter();
+        long mine = counts->next++;
+        leave();
+        if (mine >= 100)
+            break;
+        work();
+    }
+}
+
+/* The same, where nothing looks like a lock. */
+static void by_counts_of(struct counts *counts) {
+    for (;;) { //= bound fixed
+        long mine = counts->next++;
+        if (mine >= 100)
+            break;
+        work();
+    }
+}
+
+/* An attempt that is repeated until it comes to something takes one for each round around it. */
+static atomic_long head;
+
+static bool try_to_take(long *item) {
+    long at = atomic_load(&head);
+    do
+        if (at >= total)
+            return false;
+    while (!atomic_compare_exchange_weak(&head, &at, at + 1));
+    *item = at;
+    return true;
+}
+
+static void by_attempts(void) {
+    for (;;) { //= bound shared
+        long item;
+        while (!try_to_take(&item))
+            usleep(1);
+        if (item + 4 >= total)
+            break;
+        work();
+    }
+}
+
 /* Its own rounds, which nobody else counts. */
 static void own_rounds(void) {
     for (long i = 0; i < total; i++) { //= bound fixed
@@ -108,6 +175,10 @@ static void *run(void *arg) {
     until_stopped();
     while_few();
     by_own_lock();
+    by_own_lock_with_counts();
+    by_own_lock_of(arg);
+    by_counts_of(arg);
+    by_attempts();
     own_rounds();
     while_others_run();
     plain += atomic_exchange(&reset, 0);

@@ -344,7 +344,7 @@ static void lookalikes_are_no_shares(void **state) {
 
 static void a_total_that_all_count_up_is_shared(void **state) {
     (void)state;
-    check_program("progress.c", "local:in_batches.threads", 9);
+    check_program("progress.c", "local:in_batches.threads", 13);
 }
 
 static void work_that_is_taken_is_shared(void **state) {

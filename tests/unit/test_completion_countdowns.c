@@ -29,6 +29,39 @@ static void do_piece(struct trace *trace, int thread, uint64_t start_ns, uint64_
     }
 }
 
+static void wake_by_latch(struct trace *trace, int thread, uint64_t start_ns, uint64_t word,
+                          int line) {
+    uint32_t context = builder_context(trace, "function", line, "run", 100);
+    builder_record(trace, thread, "syscall_futex_wake", start_ns, 1, word, context, INT32_MAX);
+}
+
+/* Main waits at a latch: it looks twice, and once more when the round is over already. `anew`: each
+ * round has another one. */
+static struct trace *rounds_with_latches(bool anew) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t t = (uint64_t)(round + 1) * ROUND_NS, latch = DONE + (anew ? 16 * round : 0);
+        for (uint64_t piece = 0; piece < 3; piece++)
+            call(trace, MAIN, "sem_post", t + piece, t + piece, WORK, 40);
+        call(trace, MAIN, "sched_yield", t + 5, t + 6, 0, 49);
+        call(trace, MAIN, "syscall_futex_wait", t + 10, t + 100, latch, 50);
+        call(trace, MAIN, "syscall_futex_wait", t + 101, t + 325, latch, 50);
+        if (round == 2 && !anew) {
+            call(trace, MAIN, "syscall_futex_wait", t + 326, t + 327, latch, 50);
+            trace->threads[MAIN].records[trace->threads[MAIN].n_records - 1].flags |= TRACE_FAILED;
+        }
+        do_piece(trace, FIRST, t + 10, t + 100, true);
+        do_piece(trace, SECOND, t + 11, t + 200, true);
+        do_piece(trace, FIRST, t + 230, t + 300, true);
+        wake_by_latch(trace, FIRST, t + 320, latch, 60);
+    }
+    builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
+    return trace;
+}
+
 /* In each round main hands out three pieces and waits until the first worker, which does two of
  * them, has done the last one. In the round `odd` it says so before its second. */
 static struct trace *three_pieces(bool lock, int odd) {
@@ -73,8 +106,7 @@ static struct seen count(const struct event_log *log, size_t thread) {
     return seen;
 }
 
-static void assert_is_completion(bool lock) {
-    struct trace *trace = three_pieces(lock, -1);
+static void assert_is_completion_in(struct trace *trace) {
     struct event_log log = event_log_of(trace);
     completion_countdowns_as_semaphores(&log);
     struct seen main_thread = count(&log, MAIN);
@@ -86,6 +118,17 @@ static void assert_is_completion(bool lock) {
     assert_int_equal(first.releases, 0);
     event_log_free(&log);
     trace_free(trace);
+}
+
+static void assert_is_completion(bool lock) {
+    assert_is_completion_in(three_pieces(lock, -1));
+}
+
+/* Of a std::latch only the last one to count down calls, and it may be made anew for each round. */
+static void latches_are_open_when_all_pieces_are_done(void **state) {
+    (void)state;
+    for (int anew = 0; anew < 2; anew++)
+        assert_is_completion_in(rounds_with_latches(anew));
 }
 
 static void pieces_counted_under_a_lock_are_outstanding_until_then(void **state) {
@@ -127,6 +170,7 @@ static void one_round_that_ends_too_early_is_no_countdown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_counted_under_a_lock_are_outstanding_until_then),
+        cmocka_unit_test(latches_are_open_when_all_pieces_are_done),
         cmocka_unit_test(pieces_whose_count_does_not_show_are_outstanding_until_the_next),
         cmocka_unit_test(work_is_done_before_it_counts),
         cmocka_unit_test(one_round_that_ends_too_early_is_no_countdown),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/modelgen.h"
 #include "modelgen/rewrite/futex_barriers.h"
 #include "modelgen/rewrite/futexes.h"
 #include "tests/unit/shown_calls.h"
@@ -234,10 +235,41 @@ static void what_nobody_understands_is_left_out(void **state) {
     trace_free(trace);
 }
 
+static size_t barriers_in(const struct model *model) {
+    size_t n = 0;
+    for (size_t o = 0; o < model->n_objects; o++)
+        n += model->objects[o].kind == OBJECT_BARRIER;
+    return n;
+}
+
+/* Stalls with a barrier, if it is to. */
+static struct modelgen_trial try_out(const struct model *model, void *context) {
+    const bool *stalls = context;
+    bool fails = *stalls && barriers_in(model) > 0;
+    return (struct modelgen_trial){.misfit = fails ? 0.9 : 0.01, .stalls = fails, .fails = fails};
+}
+
+/* Two threads that hand a lock on to each other wait and wake by turns, too. */
+static void what_stalls_as_a_barrier_is_none(void **state) {
+    (void)state;
+    for (int stalls = 0; stalls < 2; stalls++) {
+        struct trace *trace = meetings(ALL);
+        bool ever = stalls;
+        struct modelgen_options options = {.try_out = try_out, .context = &ever};
+        struct error error = {0};
+        struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
+        assert_non_null(model);
+        assert_int_equal(barriers_in(model), stalls ? 0 : 1);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_comes_last_wakes_all_others_at_a_barrier),
         cmocka_unit_test(a_thread_that_did_not_have_to_wait_came_to_the_barrier_too),
+        cmocka_unit_test(what_stalls_as_a_barrier_is_none),
         cmocka_unit_test(a_wait_that_begins_behind_the_wake_was_for_it),
         cmocka_unit_test(a_lock_that_wakes_one_is_no_barrier),
         cmocka_unit_test(who_is_woken_by_always_the_same_other_kind_of_thread_is_at_no_barrier),

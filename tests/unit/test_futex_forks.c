@@ -30,7 +30,13 @@ static uint64_t begin_of(uint64_t round) {
 struct lack {
     bool join, visit;
     bool divided; /* the creator makes another call in the midst of its wait */
+    bool anew;    /* words are others in each round */
+    bool open;    /* no worker has to wait for the round's begin */
 };
+
+static uint64_t word_of(uint64_t word, uint64_t round, struct lack lack) {
+    return word + (lack.anew ? 16 * round : 0);
+}
 
 /* The creator wakes both workers, and waits until the second one of them is done; then it prepares
  * the next round. The workers wait for that. */
@@ -40,22 +46,23 @@ static void add_round(struct trace *trace, uint64_t round, struct lack lack) {
         for (int thread = A; thread <= B; thread++)
             builder_call(trace, thread, "syscall_futex_wait", begin - 1000, begin + WAKE_NS, WORK,
                          in_worker(trace, 10));
-    builder_record(trace, MAIN, "syscall_futex_wake", begin, WAKE_NS, WORK, in_main(trace, 20),
-                   ALL);
+    builder_record(trace, MAIN, "syscall_futex_wake", begin, WAKE_NS, word_of(WORK, round, lack),
+                   in_main(trace, 20), ALL);
     if (!lack.join) {
         builder_call(trace, MAIN, "sched_yield", begin + 6000, begin + 7000, 0, in_main(trace, 29));
         if (lack.divided)
             builder_call(trace, MAIN, "read", begin + 7200, begin + 7800, 3, in_main(trace, 31));
-        builder_call(trace, MAIN, "syscall_futex_wait", begin + 8000, end + WAKE_NS, DONE,
-                     in_main(trace, 30));
+        builder_call(trace, MAIN, "syscall_futex_wait", begin + 8000, end + WAKE_NS,
+                     word_of(DONE, round, lack), in_main(trace, 30));
     }
     int last = round % 2 ? A : B;
-    builder_record(trace, last, "syscall_futex_wake", end, WAKE_NS, DONE, in_worker(trace, 40), 1);
+    builder_record(trace, last, "syscall_futex_wake", end, WAKE_NS, word_of(DONE, round, lack),
+                   in_worker(trace, 40), lack.anew ? ALL : 1);
     for (int thread = A; thread <= B; thread++)
-        if (!lack.visit || thread == last)
+        if (!lack.open && (!lack.visit || thread == last))
             builder_call(trace, thread, "syscall_futex_wait",
                          end - (thread != last ? 90000 : 0) + 6000, begin_of(round + 1) + WAKE_NS,
-                         WORK, in_worker(trace, 10));
+                         word_of(WORK, round + 1, lack), in_worker(trace, 10));
 }
 
 static struct trace *rounds_of_work(int without_join, int without_visit) {
@@ -129,6 +136,48 @@ static void a_round_without_a_wait_is_one_nevertheless(void **state) {
     trace_free(trace);
 }
 
+static void assert_stays(struct trace *trace) {
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+/* Latches, of which each is opened once. One of them is open before anybody comes to it. */
+static void words_that_are_others_in_each_round_are_one(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    struct lack lack = {.anew = true};
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        lack.open = round == 7;
+        add_round(trace, round, lack);
+    }
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS,
+                   word_of(WORK, ROUNDS, lack), in_main(trace, 20), ALL);
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    assert_forks(&log);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+/* Who waits for another one's word each time does not wait for a round of all. */
+static void words_of_one_place_that_each_waits_for_alone_are_no_rounds(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint64_t own = WORK + 16 * round;
+        builder_call(trace, round % 2 ? A : B, "syscall_futex_wait", begin_of(round) - 1000,
+                     begin_of(round) + WAKE_NS, own, in_worker(trace, 10));
+        builder_record(trace, MAIN, "syscall_futex_wake", begin_of(round), WAKE_NS, own,
+                       in_main(trace, 20), ALL);
+    }
+    assert_stays(trace);
+}
+
 static void a_wait_with_another_call_in_its_midst_leaves_that_call(void **state) {
     (void)state;
     struct trace *trace = builder_new_with_workers(WORKERS);
@@ -145,11 +194,38 @@ static void a_wait_with_another_call_in_its_midst_leaves_that_call(void **state)
     trace_free(trace);
 }
 
-static void assert_stays(struct trace *trace) {
+/* It found all others back in every third round. */
+static void who_need_not_wait_has_joined_the_others(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_round(trace, round, (struct lack){.join = round % 3 == 1});
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
+                   in_main(trace, 50), ALL);
     builder_finish(trace, begin_of(ROUNDS + 1));
     struct event_log log = event_log_of(trace);
     futex_forks_as_barriers(&log);
-    assert_shown_as_recorded(&log, trace);
+    assert_forks(&log);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+/* The first word to begin was given before anybody waited for it, or they tell that they are ready.
+ */
+static void a_first_wait_without_a_wake_before_ends_work_too(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(WORKERS);
+    builder_call(trace, MAIN, "syscall_futex_wait", 100, begin_of(0) - 2000, DONE,
+                 in_main(trace, 30));
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_round(trace, round, (struct lack){0});
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
+                   in_main(trace, 50), ALL);
+    builder_finish(trace, begin_of(ROUNDS + 1));
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    for (int thread = MAIN; thread <= B; thread++)
+        assert_int_equal(count_shown(&log, thread, ROLE_barrier), 2 * (ROUNDS + 1));
     event_log_free(&log);
     trace_free(trace);
 }
@@ -188,7 +264,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_wakes_all_and_waits_for_them_forks_and_joins),
         cmocka_unit_test(a_round_without_a_wait_is_one_nevertheless),
+        cmocka_unit_test(words_that_are_others_in_each_round_are_one),
+        cmocka_unit_test(words_of_one_place_that_each_waits_for_alone_are_no_rounds),
         cmocka_unit_test(a_wait_with_another_call_in_its_midst_leaves_that_call),
+        cmocka_unit_test(who_need_not_wait_has_joined_the_others),
+        cmocka_unit_test(a_first_wait_without_a_wake_before_ends_work_too),
         cmocka_unit_test(who_does_not_wait_for_the_others_does_not_join_them),
         cmocka_unit_test(who_misses_rounds_is_no_worker),
         cmocka_unit_test(threads_that_wake_each_other_in_turn_do_not_fork),

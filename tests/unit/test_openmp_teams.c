@@ -159,8 +159,47 @@ static void iterations_that_wait_for_others_are_predicted_as_recorded_only(void 
     free(model.unpredicted);
 }
 
+/* Main forks a region inside of its part, which asks for so many threads and gets one. */
+static bool nests(int asked) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "gomp_thread_start", MAIN);
+    uint32_t inside = builder_context(trace, "main._omp_fn.1", 12, "main._omp_fn.0", 11);
+    add(trace, MAIN, 100, 0);
+    add(trace, MAIN, 110, TRACE_ENTERS);
+    static const unsigned flags[] = {0, TRACE_ENTERS, TRACE_LEAVES};
+    for (size_t i = 0; i < 3; i++) {
+        builder_record(trace, MAIN, "GOMP_parallel", 200 + 10 * i, 0, REGION + 8, inside,
+                       flags[i] == 0 ? asked : 1);
+        struct trace_thread *to = &trace->threads[MAIN];
+        to->records[to->n_records - 1].flags = (uint16_t)flags[i];
+    }
+    add(trace, MAIN, 500, TRACE_LEAVES);
+    take_part(trace, 1, 120, 490);
+    builder_finish(trace, LIFE);
+    struct model model = {0};
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "openmp_teams");
+    struct teams teams = teams_unfold(&log, &model);
+    bool any = false;
+    for (size_t t = 0; t < log.trace.n_threads; t++)
+        any |= teams_of(&teams, t) && teams_of(&teams, t)->nests;
+    teams_free(&teams);
+    event_log_free(&log);
+    trace_free(trace);
+    return any;
+}
+
+static void a_region_inside_that_asks_for_one_thread_may_have_more_elsewhere(void **state) {
+    (void)state;
+    assert_true(nests(1));
+    assert_false(nests(0)); /* it says nothing: one, as regions inside of others have */
+    assert_false(nests(2)); /* and gets one: there it would not get more either */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_region_inside_that_asks_for_one_thread_may_have_more_elsewhere),
         cmocka_unit_test(the_forking_thread_has_a_part_of_its_own_in_the_team),
         cmocka_unit_test(an_equal_number_makes_no_part),
         cmocka_unit_test(who_waits_for_tasks_may_find_more_of_them_later),

@@ -41,11 +41,15 @@ struct found {
     struct monitors monitors;
 };
 
-static struct found find(struct trace *trace, uint64_t end_ns) {
+static struct found find_with(struct trace *trace, uint64_t end_ns, const struct facts *facts) {
     builder_finish(trace, end_ns);
     struct found found = {.trace = trace, .sections = sections_find(trace, builder_no_pools)};
-    found.monitors = monitors_find(trace, &found.sections, NULL, NULL);
+    found.monitors = monitors_find(trace, &found.sections, facts, NULL);
     return found;
+}
+
+static struct found find(struct trace *trace, uint64_t end_ns) {
+    return find_with(trace, end_ns, NULL);
 }
 
 static void found_free(struct found *found) {
@@ -386,6 +390,29 @@ static void two_looks_are_no_steps(void **state) {
     found_free(&found);
 }
 
+/* Is what the threads do in steps where the source has these loops around all of it? */
+static bool is_in_steps_in(size_t n_loops, enum facts_bound bound) {
+    struct facts_loop loops[2] = {
+        {.file = "t.c", .function = "thread", .first_line = 90, .last_line = 110},
+        {.file = "t.c", .function = "thread", .first_line = 80, .last_line = 120}};
+    loops[0].bound = loops[1].bound = bound;
+    const struct facts facts = {.loops = loops, .n_loops = n_loops};
+    struct found found = find_with(batch_trace(false, BATCHES), 100000, &facts);
+    bool in_steps = false;
+    for (size_t p = 0; p < count_by(&found.monitors, BY_PATTERN); p++)
+        in_steps |= number_by(&found.monitors, BY_PATTERN, p)->pattern.in_steps;
+    found_free(&found);
+    return in_steps;
+}
+
+/* Each thread may be so far ahead of the slowest: for (step ...) { look; work; step; } */
+static void rounds_of_one_loop_are_no_batches(void **state) {
+    (void)state;
+    assert_false(is_in_steps_in(1, BOUND_FIXED));
+    assert_true(is_in_steps_in(1, BOUND_SHARED));
+    assert_true(is_in_steps_in(2, BOUND_FIXED)); /* batches, and stages of each */
+}
+
 /* How the rounds of the only pool that stays somewhere follow its threads. */
 static struct scaling scaling_of_rounds(struct trace *trace, uint64_t end_ns) {
     builder_finish(trace, end_ns);
@@ -430,6 +457,7 @@ int main(void) {
         cmocka_unit_test(rows_that_follow_each_other_are_in_steps),
         cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
         cmocka_unit_test(batches_that_do_not_overtake_are_in_steps),
+        cmocka_unit_test(rounds_of_one_loop_are_no_batches),
         cmocka_unit_test(batches_that_overtake_refute_the_steps),
         cmocka_unit_test(two_looks_are_no_steps),
         cmocka_unit_test(jobs_whose_results_are_fetched_are_shared_by_all_threads),

@@ -195,8 +195,41 @@ static void threads_bound_to_cores_are_noted(void **state) {
     }
 }
 
+/* The source works on permits in two places; one of them calls `api`, if it is not NULL. */
+static struct model *model_of_permits(const char *api) {
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    builder_slice(trace, 0, 0, END);
+    if (api)
+        builder_call(trace, 0, api, 100, 100, 0x1000,
+                     builder_context(trace, "work", 30, "main", 5));
+    builder_finish(trace, END);
+    char file[] = "t.c", function[] = "work", object[] = "global:permits";
+    struct facts_fragment fragments[] = {
+        {.api = API_sem_wait, .object = object, .place = {file, function, 30, 1}},
+        {.api = API_sem_post, .object = object, .place = {file, function, 32, 1}}};
+    fragments[0].spelling = fragments[0].place;
+    fragments[1].spelling = fragments[1].place;
+    const struct facts facts = {.fragments = fragments, .n_fragments = 2};
+    return builder_model(trace, &facts);
+}
+
+static void semaphores_that_were_not_called_are_said(void **state) {
+    (void)state;
+    struct model *model = model_of_permits(NULL);
+    size_t notes = 0;
+    for (size_t i = 0; i < model->n_notes; i++)
+        notes += strstr(model->notes[i], "semaphore global:permits (t.c:30)") != NULL;
+    assert_int_equal(notes, 1);
+    model_free(model);
+    model = model_of_permits("sem_wait");
+    assert_false(has_note(model, "no call for it was recorded"));
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(semaphores_that_were_not_called_are_said),
         cmocka_unit_test(the_run_is_named_and_measured),
         cmocka_unit_test(what_is_missing_in_it_is_said),
         cmocka_unit_test(time_blocked_outside_of_every_call_is_unexplained),
