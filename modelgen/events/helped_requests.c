@@ -66,38 +66,25 @@ static int *requests_by_take(const struct finder *finder) {
     return taken;
 }
 
-/* A listening socket is one of the descriptors that are polled, and gives one connection each time.
- */
-static bool takes_one_a_round(const struct finder *finder) {
-    const struct trace_thread *thread = &finder->trace->threads[finder->loop];
-    int *taken = requests_by_take(finder);
-    size_t here = 0, more = 0;
-    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
-        if (trace_op(at.event) == OP_POLL)
-            here = 0;
-        else if (taken[at.number] > 0 && ++here > 1)
-            more++;
-    }
-    free(taken);
-    return (double)more <= evidence.violation_share * (double)finder->n;
-}
-
 /* Between two waits the loop works on one request until it takes another, or makes a call on the
- * connection of another. False: requests share a descriptor, as datagrams do. */
+ * connection of another. A listening socket is one of the descriptors that it polls, and gives one
+ * connection each time. False: requests share a descriptor, as datagrams do. */
 static bool find_returns(struct finder *finder) {
     const struct trace_thread *thread = &finder->trace->threads[finder->loop];
     int *taken = requests_by_take(finder);
     struct map open = MAP_EMPTY; /* descriptor -> request that is not ended yet */
     int current = -1;
-    size_t poll = SIZE_MAX;
+    size_t poll = SIZE_MAX, of_a_round = 0, more = 0; /* requests taken in one; behind its first */
     bool is_shared = false;
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         if (trace_op(at.event) == OP_POLL) {
             current = -1;
             poll = at.number;
+            of_a_round = 0;
         }
         int request = taken[at.number] - 1;
         if (request >= 0) {
+            more += ++of_a_round > 1;
             uint64_t connection = thread->records[finder->requests[request].end.number].object;
             is_shared |= map_get(&open, connection, -1) >= 0;
             map_put(&open, connection, request);
@@ -117,6 +104,7 @@ static bool find_returns(struct finder *finder) {
     }
     map_free(&open);
     free(taken);
+    finder->found->one_a_round = (double)more <= evidence.violation_share * (double)finder->n;
     return !is_shared;
 }
 
@@ -200,7 +188,6 @@ struct helped_requests helped_requests_find(const struct trace *trace,
     if (!is_one_loop(&finder) || !find_descriptor(&finder, &descriptor))
         return found;
     find_calls(&finder, descriptor);
-    found.one_a_round = takes_one_a_round(&finder);
     if (!find_returns(&finder) || !are_matched(&finder))
         helped_requests_free(&found);
     return found;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/calibrate/page_cache_size.h"
@@ -171,19 +172,15 @@ static void write_tasks(struct node *node, const struct recorded_call *calls, si
 
 /* Which of the page cache's calls it is; -1: none. */
 static double find_read(const struct page_reads *reads, const struct recorded_call *call) {
-    size_t low = 0, high = reads->n_calls;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct page_call *at = &reads->calls[middle];
-        if (at->start_ns < call->start_ns ||
-            (at->start_ns == call->start_ns && at->thread < call->thread))
-            low = middle + 1;
-        else
-            high = middle;
+    struct bisection at = bisection_of(0, reads->n_calls);
+    while (bisection_next(&at)) {
+        const struct page_call *read = &reads->calls[at.middle];
+        bisection_tell(&at, read->start_ns < call->start_ns ||
+                                (read->start_ns == call->start_ns && read->thread < call->thread));
     }
-    bool found = low < reads->n_calls && reads->calls[low].start_ns == call->start_ns &&
-                 reads->calls[low].thread == call->thread;
-    return found ? (double)low : -1;
+    bool found = at.low < reads->n_calls && reads->calls[at.low].start_ns == call->start_ns &&
+                 reads->calls[at.low].thread == call->thread;
+    return found ? (double)at.low : -1;
 }
 
 /* Which of the calls are left of which file_mix leaves some out, and become others: the number that

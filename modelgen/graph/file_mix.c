@@ -3,11 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/bisection.h"
 #include "base/memory.h"
 #include "modelgen/events/thread_numbers.h"
 #include "modelgen/evidence.h"
-
-#define ROUNDED 0.5
 
 /* What a thread did from behind the end of a request up to the end of the next one. */
 struct piece {
@@ -56,17 +55,14 @@ static struct pieces find_pieces(const struct trace *trace, const struct stream 
 
 /* NULL: none. */
 static struct piece *find_piece(const struct pieces *pieces, size_t thread, uint64_t time_ns) {
-    size_t low = 0, high = pieces->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct piece *at = &pieces->items[middle];
-        if (at->thread < thread || (at->thread == thread && at->to_ns < time_ns))
-            low = middle + 1;
-        else
-            high = middle;
+    struct bisection at = bisection_of(0, pieces->count);
+    while (bisection_next(&at)) {
+        const struct piece *piece = &pieces->items[at.middle];
+        bisection_tell(&at, piece->thread < thread ||
+                                (piece->thread == thread && piece->to_ns < time_ns));
     }
-    bool found = low < pieces->count && pieces->items[low].thread == thread;
-    return found ? &pieces->items[low] : NULL;
+    bool found = at.low < pieces->count && pieces->items[at.low].thread == thread;
+    return found ? &pieces->items[at.low] : NULL;
 }
 
 /* Which files each request read: the first kind of the mix counts that it read one of. Gives the
@@ -116,8 +112,7 @@ static void choose(const struct pieces *pieces, struct kind_count *counts) {
         struct kind_count *count = &counts[piece->kind];
         double before = (double)count->recorded++ * count->share;
         bool is_first = piece == pieces->items || piece[-1].thread != piece->thread;
-        piece->is_kept =
-            is_first || floor(before + count->share + ROUNDED) > floor(before + ROUNDED);
+        piece->is_kept = is_first || round(before + count->share) > round(before);
         count->kept += piece->is_kept;
     }
     free(ends);
@@ -242,15 +237,13 @@ void mixed_run_free(struct mixed_run *run) {
 }
 
 bool mixed_run_lacks(const struct mixed_run *run, size_t thread, uint64_t time_ns) {
-    size_t low = 0, high = run->left_out.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct left_out *at = &run->left_out.items[middle];
-        if (at->thread < thread || (at->thread == thread && at->to_ns < time_ns))
-            low = middle + 1;
-        else
-            high = middle;
+    const struct left_out *items = run->left_out.items;
+    struct bisection at = bisection_of(0, run->left_out.count);
+    while (bisection_next(&at)) {
+        const struct left_out *left_out = &items[at.middle];
+        bisection_tell(&at, left_out->thread < thread ||
+                                (left_out->thread == thread && left_out->to_ns < time_ns));
     }
-    return low < run->left_out.count && run->left_out.items[low].thread == thread &&
-           run->left_out.items[low].from_ns < time_ns;
+    return at.low < run->left_out.count && items[at.low].thread == thread &&
+           items[at.low].from_ns < time_ns;
 }
