@@ -17,7 +17,8 @@
 # $RUNS runs, in turn with all others; their medians. The recording and every run are kept in bench/scratch/$SERVER-disk/:
 # delete the folder to measure anew, give more $RUNS to add some. No run begins after $LIMIT seconds: start it again.
 #
-#   THREADS, RATES   the configurations (1 2 4 8, 25 50 70 85 100 120 requests a second)
+#   THREADS, CORES, RATES   the configurations (1 2 4 8, 2, 25 50 70 85 100 120 requests a second). With one core the server
+#                    has the first, the client the second one; with two both have both
 #   RUNS, LIMIT      3, 100000
 #   REQUESTS         of each run (600); FILES on the disk (20000)
 set -euo pipefail
@@ -25,6 +26,7 @@ set -euo pipefail
 . "$(dirname "$0")/programs.sh"
 
 read -ra threads <<<"${THREADS:-1 2 4 8}"
+read -ra cores <<<"${CORES:-2}"
 read -ra rates <<<"${RATES:-25 50 70 85 100 120}"
 runs=${RUNS:-3}
 limit=${LIMIT:-100000}
@@ -35,12 +37,13 @@ recorded_port=18087
 port=18088
 tries=4
 name=${SERVER:-tornado}
+pinned=() beside=()
 kept=$work/$name-disk
 recorded_threads=2
 disk=(--turn 6000 --seek-least 600 --seek-most 8000) # a disk of 10,000 turns a minute
 
 load() { # RATE PORT
-    "$persik" load -q --format json --rate "$1/s" --requests "$requests" --seed 1 --no-keep-alive --urls "$kept/urls" \
+    "${beside[@]}" "$persik" load -q --format json --rate "$1/s" --requests "$requests" --seed 1 --no-keep-alive --urls "$kept/urls" \
         "http://127.0.0.1:$2"
 }
 
@@ -125,41 +128,47 @@ record_once() {
         "${server[@]}" >&2
 }
 
-# run THREADS RATE: "ROUND THREADS RATE" and what was measured, a line of the CSV file.
+# run THREADS CORES RATE ROUND: these and what was measured, a line of the CSV file.
 run() {
-    local before
+    local before pinned=() beside=()
+    if [ "$2" -eq 1 ]; then
+        pinned=(taskset -c 0)
+        beside=(taskset -c 1)
+    fi
     "$SLOW_DISK_DROP"
     "${name}_command" "$1" "$port"
-    "${server[@]}" >"$scratch/out" &
+    "${pinned[@]}" "${server[@]}" >"$scratch/out" &
     pid=$!
     until is_listening "$port"; do
         kill -0 "$pid" 2>/dev/null || fail "the server did not start"
         sleep 0.02
     done
     before=$(wc -l <"$kept/log")
-    load "$2" "$port" >"$scratch/result" || fail "the load failed"
+    load "$3" "$port" >"$scratch/result" || fail "the load failed"
     tail -n +$((before + 1)) "$kept/log" |
         awk '{busy += $2 - $1; bytes += $5} END {print NR, bytes + 0, busy + 0}' >"$scratch/busy"
     kill -TERM "$pid"
     wait "$pid"
     pid=
-    jq -r --arg c "$3,$1,$2" --arg disk "$(tr ' ' ',' <"$scratch/busy")" \
+    jq -r --arg c "$4,$1,$2,$3" --arg disk "$(tr ' ' ',' <"$scratch/busy")" \
         '[$c, .requests, .errors, .seconds, .throughput_per_s, .response_ns.mean / 1e6, .response_ns.p50 / 1e6,
           .response_ns.p95 / 1e6, .lateness_ns.mean / 1e6, $disk] | join(",")' "$scratch/result"
 }
 
 measure() {
-    local round t r
+    local round t c r
     record
     [ -s "$kept/runs.csv" ] ||
-        echo "round,threads,rate,requests,errors,seconds,throughput,mean_ms,p50_ms,p95_ms,late_ms,disk_requests,disk_bytes,disk_busy_s" \
+        echo "round,threads,cores,rate,requests,errors,seconds,throughput,mean_ms,p50_ms,p95_ms,late_ms,disk_requests,disk_bytes,disk_busy_s" \
             >"$kept/runs.csv"
     for ((round = 1; round <= runs; round++)); do
         for t in "${threads[@]}"; do
-            for r in "${rates[@]}"; do
-                ! grep -q "^$round,$t,$r," "$kept/runs.csv" || continue
-                [ $SECONDS -lt "$limit" ] || return 0
-                run "$t" "$r" "$round" >>"$kept/runs.csv"
+            for c in "${cores[@]}"; do
+                for r in "${rates[@]}"; do
+                    ! grep -q "^$round,$t,$c,$r," "$kept/runs.csv" || continue
+                    [ $SECONDS -lt "$limit" ] || return 0
+                    run "$t" "$c" "$r" "$round" >>"$kept/runs.csv"
+                done
             done
         done
     done
@@ -174,43 +183,43 @@ true_rate() {
         "$kept/recording/model.json"
 }
 
-# predicted THREADS RATE: throughput, utilisation of the disk in percent, mean and 95th percentile of the response in ms.
+# predicted THREADS CORES RATE: throughput, utilisation of the disk in percent, mean and 95th percentile of the response in ms.
 predicted() {
-    "$persik" predict -q -i "$kept/recording" --threads "$1" --arrivals "$(true_rate "$2")/s" --arrivals-kind recorded \
-        --requests "$requests" --format json 2>/dev/null |
+    "$persik" predict -q -i "$kept/recording" --threads "$1" --cores "$2" --arrivals "$(true_rate "$3")/s" \
+        --arrivals-kind recorded --requests "$requests" --format json 2>/dev/null |
         jq -r '.configurations[0] | "\(.throughput_hz) \(.disk_utilisation * 100) \(.response_ns / 1e6)
             \(.response_p95_ns / 1e6)" | gsub("\\s+"; " ")'
 }
 
-# "THREADS RATE RUNS", then of the same four figures "median least most" each, a configuration a line.
+# "THREADS CORES RATE RUNS", then of the same four figures "median least most" each, a configuration a line.
 medians() {
-    awk -F, 'NR > 1 && !$5 {print $2, $3, $7, 100 * $14 / $6, $8, $10}' "$kept/runs.csv" |
-        jq -Rrn '[inputs | split(" ") | map(tonumber)] | group_by([.[0], .[1]])[] | . as $runs |
-            [.[0][0], .[0][1], length] + [range(2; 6) as $k | [$runs[][$k]] | sort |
+    awk -F, 'NR > 1 && !$6 {print $2, $3, $4, $8, 100 * $15 / $7, $9, $11}' "$kept/runs.csv" |
+        jq -Rrn '[inputs | split(" ") | map(tonumber)] | group_by([.[0], .[1], .[2]])[] | . as $runs |
+            [.[0][0], .[0][1], .[0][2], length] + [range(3; 7) as $k | [$runs[][$k]] | sort |
                 (if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2] + .[length / 2 - 1]) / 2 end), .[0], .[-1]] |
             map(tostring) | join(" ")'
 }
 
 compare() {
-    local t r n figures p
-    medians | while read -r t r n figures; do
-        p=$(predicted "$t" "$r")
-        echo "$t $r $n $figures $p"
+    local t c r n figures p
+    medians | while read -r t c r n figures; do
+        p=$(predicted "$t" "$c" "$r")
+        echo "$t $c $r $n $figures $p"
     done >"$kept/compared"
-    echo "threads rate runs | throughput, 1/s: median (least .. most), predicted, error % | disk, % | mean response, ms | 95th percentile, ms"
+    echo "threads cores rate runs | throughput, 1/s: median (least .. most), predicted, error % | disk, % | mean response, ms | 95th percentile, ms"
     awk -v name="$name" 'function cell(at, predicted,   error) {
             error = 100 * (predicted / $at - 1)
             n[at]++; sum[at] += error < 0 ? -error : error
             if ((error < 0 ? -error : error) > most[at]) most[at] = error < 0 ? -error : error
             return sprintf(" | %.4g (%.4g .. %.4g) %.4g %+.1f", $at, $(at + 1), $(at + 2), predicted, error)
         }
-        {printf "%d %d %d%s%s%s%s\n", $1, $2, $3, cell(4, $16), cell(7, $17), cell(10, $18), cell(13, $19)}
+        {printf "%d %d %d %d%s%s%s%s\n", $1, $2, $3, $4, cell(5, $17), cell(8, $18), cell(11, $19), cell(14, $20)}
         END {
             printf "%d configurations of %s, error in %%: mean (largest), and that of Tarvo and Reiss (2017, Tornado)\n", NR, name
-            printf "throughput       %5.1f (%5.1f)    1.2 (  5.1)\n", sum[4] / n[4], most[4]
-            printf "disk utilisation %5.1f (%5.1f)    2.5 (  7.7)\n", sum[7] / n[7], most[7]
-            printf "mean response    %5.1f (%5.1f)   24.9 (158.3)\n", sum[10] / n[10], most[10]
-            printf "95th percentile  %5.1f (%5.1f)      -\n", sum[13] / n[13], most[13]
+            printf "throughput       %5.1f (%5.1f)    1.2 (  5.1)\n", sum[5] / n[5], most[5]
+            printf "disk utilisation %5.1f (%5.1f)    2.5 (  7.7)\n", sum[8] / n[8], most[8]
+            printf "mean response    %5.1f (%5.1f)   24.9 (158.3)\n", sum[11] / n[11], most[11]
+            printf "95th percentile  %5.1f (%5.1f)      -\n", sum[14] / n[14], most[14]
         }' "$kept/compared"
     account
 }
