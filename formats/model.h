@@ -168,22 +168,23 @@ struct object {
     int condition_of; /* tokens, queue: another such object, which has none itself: it is on that
                        * one's condition variable that one waits here; all who do are woken where
                        * either `wakes_all`; MODEL_NONE */
-    bool in_steps;    /* order only: numbers go their way step by step, each behind another: */
-    double distance;  /* ... so many below (absent: 1), ... */
-    double lead;      /* ... which must be so many steps ahead; may be negative */
     bool in_rounds;   /* order only: a thread's n-th turn comes with the n-th pass, and no number is
                        * drawn */
     bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
                      * have passed as well, and their waits end with "no" */
     bool by_kernel; /* ... and the kernel does what it does until then, without a core for it */
-    double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
+    bool in_steps;  /* order only: numbers go their way step by step, each behind another: */
+    double distance;   /* ... so many below (absent: 1), ... */
+    double lead;       /* ... which must be so many steps ahead; may be negative */
+    double led_cpu_ns; /* in_groups: the CPU time that each of those led costs the leader after its
+                        * turn came */
     int dealt_to; /* order: a pool whose threads hold the first numbers from the start, in the order
                    * of their creation; queue: each arrival from outside is for one of the pool's
                    * threads, at random, and nobody else takes it; MODEL_NONE */
-    double initial_items; /* queue only: items already there at the start of the run */
     int item_kind; /* queue only: of what comes from outside; 0: no particular. Else threads put
                     * back what they did of it for others, and the queue is closed when all that
                     * came is done */
+    double initial_items;   /* queue only: items already there at the start of the run */
     double items_in_all;    /* queue only: it is closed when so many have been taken; 0: never.
                              * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns; /* disk only: of one request on one server */
