@@ -242,7 +242,7 @@ TESTS_tsan := test_simulator test_closed_forms test_random_models test_sampler_l
               test_scheduler_costs test_pace test_intraclass_correlation \
               test_guarded_commands test_modelgen
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
-	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* $(or $(TESTS_$*:%=build/$*/tests/%),tests)
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
 	@ln -sf ../release/persik-analyze build/$*/persik-analyze
 	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* $(TESTS_$*) # ten times slower is usual
