@@ -427,12 +427,14 @@ static void print_uncertainty(const struct prediction *prediction) {
     log_debug(
         "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
         "runs %.1f %%, rules %.1f %%, not modelled %.1f %%, other threads %.1f %%, other cores "
-        "%.1f %%, sharing %.1f %%, locks between cores %.1f %%, one core %.1f %%, slowed "
+        "%.1f %%, sharing %.1f %%, where cores are %.1f %%, locks between cores %.1f %%, one core "
+        "%.1f %%, slowed "
         "cores %.1f %%; the simulation's own is ±%.2g %%",
         prediction->threads->label, prediction->cores, 100 * uncertainty_share(&parts),
         100 * parts.self_check, 100 * parts.spread, 100 * parts.rules, 100 * parts.not_modelled,
-        100 * parts.threads, 100 * parts.cores, 100 * parts.sharing, 100 * parts.moved_locks,
-        100 * parts.one_core, 100 * parts.pace, 100 * run_ns->half_width / run_ns->mean);
+        100 * parts.threads, 100 * parts.cores, 100 * parts.sharing, 100 * parts.placement,
+        100 * parts.moved_locks, 100 * parts.one_core, 100 * parts.pace,
+        100 * run_ns->half_width / run_ns->mean);
 }
 
 static void print_pace(const struct model *model) {

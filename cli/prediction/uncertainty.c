@@ -128,16 +128,22 @@ bool uncertainty_knows_spread(const struct model *model) {
     return model->cpu_spread > 0 && model->plain_cpu_spread > 0;
 }
 
-/* What cores cost each other is known of as many threads as were recorded. */
-static double doubt_of_sharing(const struct model *model, double more_threads) {
+/* What the cores of the recorded run cost each other, of its CPU time. */
+static double shared_cost(const struct model *model) {
     bool known = model->one_core_cpu > 0 && model->one_core_cpu < 1;
-    return known ? judgement.more_sharing * (1 - model->one_core_cpu) * more_threads : 0;
+    return known ? 1 - model->one_core_cpu : 0;
 }
 
 /* How far towards one core, in parts of what more were busy in the recorded run. */
 static double fewer_cores(const struct model *model, double busy_cores) {
     double more = model->machine.busy_cores - 1;
     return more > 0 ? fmin(fmax(model->machine.busy_cores - fmax(busy_cores, 1), 0) / more, 1) : 0;
+}
+
+/* Of what is computed. Not scaled: it is as much as was seen. */
+static double doubt_of_placement(const struct model *model, double busy_cores) {
+    double busy = isnan(busy_cores) ? model->machine.busy_cores : busy_cores;
+    return judgement.placement * shared_cost(model) * (1 - fewer_cores(model, busy));
 }
 
 /* Threads that share a core, one core or several, pay for their turns; fewer cores cost each other
@@ -178,8 +184,10 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
         .not_modelled = not_modelled(model),
         .threads = judgement.more_threads * threads,
         .cores = judgement.more_cores * distance(cores, model->machine.cores),
-        .sharing = hypot(doubt_of_sharing(model, cores > 1 ? more_threads : 0),
-                         doubt_of_one_core(model, busy_cores)),
+        .sharing =
+            hypot(judgement.more_sharing * shared_cost(model) * (cores > 1 ? more_threads : 0),
+                  doubt_of_one_core(model, busy_cores)),
+        .placement = cores > 1 ? doubt_of_placement(model, busy_cores) : 0,
         .moved_locks = moved_locks(model, cores),
         .one_core = unsure_one_core(model, busy_cores, more_threads),
         .pace = doubt_of_pace(model, busy_cores),
@@ -200,8 +208,8 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     double squares = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
-    double unscaled =
-        hypot(hypot(uncertainty->moved_locks, uncertainty->one_core), uncertainty->pace);
+    double unscaled = hypot(hypot(uncertainty->moved_locks, uncertainty->one_core),
+                            hypot(uncertainty->pace, uncertainty->placement));
     return hypot(judgement.scale * sqrt(squares), unscaled);
 }
 
@@ -224,6 +232,9 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
         {sure.self_check, "the model misses its own recorded run by %.0f %%"},
         {sure.not_modelled, "waits and times worth %.0f %% are not modelled"},
         {sure.spread, "runs of the recorded configuration differ by %.0f %%"},
+        {sure.placement,
+         "several cores cost each other %.0f %% of the CPU time, which changes with "
+         "where the host puts them"},
         {sure.rules, "how the work follows the threads is a guess worth %.0f %%"},
     };
     size_t most = 0;
@@ -259,11 +270,12 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
-                     uncertainty->machine, "self_check", uncertainty->self_check, "spread",
-                     uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                     "machine", uncertainty->machine, "self_check", uncertainty->self_check,
+                     "spread", uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "sharing",
-                     uncertainty->sharing, "moved_locks", uncertainty->moved_locks, "one_core",
-                     uncertainty->one_core, "pace", uncertainty->pace, "scale", judgement.scale);
+                     uncertainty->sharing, "placement", uncertainty->placement, "moved_locks",
+                     uncertainty->moved_locks, "one_core", uncertainty->one_core, "pace",
+                     uncertainty->pace, "scale", judgement.scale);
 }

@@ -27,6 +27,8 @@ struct uncertainty {
     double threads;      /* other numbers of threads than recorded ... */
     double cores;        /* ... and of cores */
     double sharing;      /* what several cores cost each other, as far as one alone does not tell */
+    double placement; /* ... and that it changes with where the cores are: which share memory paths
+                       * and caches, a host decides anew */
     double moved_locks; /* locks that move between cores, of which the recorded run shows nothing */
     double one_core;    /* what the run with one core took otherwise, too little to be sure of it */
     double pace; /* cores that others slowed when it was recorded, and need not slow any more */
