@@ -31,6 +31,7 @@ struct request {
                                   * and which is ended before it; none: it had none */
     uint64_t from_ns, to_ns;     /* came in between; the same: then */
     uint64_t end_ns;             /* of its answer */
+    bool is_first;               /* over its connection, which the client has made for it */
     double bytes, answer_bytes;  /* read and written for it; NaN: not known */
 };
 

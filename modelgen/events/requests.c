@@ -209,8 +209,9 @@ static void begin_request(struct finder *finder, struct connection *connection,
                               .take = use->event,
                               .wait = REQUEST_NO_EVENT,
                               .end = REQUEST_NO_EVENT,
-                              .behind = REQUEST_NO_EVENT};
-    if (connection->request < 0)
+                              .behind = REQUEST_NO_EVENT,
+                              .is_first = connection->request < 0};
+    if (request.is_first)
         begin_first(finder, connection, &request);
     else
         begin_next(finder, connection, &request);
@@ -696,6 +697,7 @@ static void measure(struct requests *found) {
     for (size_t r = 0; r < found->all.count; r++) {
         const struct request *request = &found->all.items[r];
         found->sources.items[request->source].n_requests++;
+        found->sources.items[request->source].n_first += request->is_first;
         found->from_ns = request->to_ns < found->from_ns ? request->to_ns : found->from_ns;
         found->to_ns = request->end_ns > found->to_ns ? request->end_ns : found->to_ns;
     }

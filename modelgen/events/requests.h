@@ -27,6 +27,7 @@ struct request_source {
     bool is_shared; /* by several threads; else it is `thread`'s own */
     size_t thread;
     size_t n_requests;
+    size_t n_first;   /* of these, the first ones of their connections */
     uint64_t idle_ns; /* a thread waited in vain from then on until the end; UINT64_MAX: none */
 };
 

@@ -646,7 +646,7 @@ static int write_outside_queue(struct writer *writer, int index, struct outside_
         object->dealt_to = writer->in->pools->pool_of[writer->thread]; /* which takes from it */
     object->item_kind = queue->is_returned_to ? FROM_OUTSIDE : 0;
     object->returned_first = queue->returned_first;
-    object->connects = queue->accepts;
+    object->connects = queue->connects;
     object->request_bytes = queue->request_bytes;
     object->reply_bytes = queue->reply_bytes;
     object->evidence = queue->evidence;

@@ -12,6 +12,7 @@
 #include "modelgen/events/arrivals.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/probe_cost.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/rewrite/signals.h"
 
@@ -66,6 +67,19 @@ static bool has_helpers(const struct rewriter *rewriter) {
     return rewriter->requests->helped.returns.count > 0;
 }
 
+/* Of those at the queue: is nearly each the first one of its connection? */
+static bool connects(const struct rewriter *rewriter, int queue) {
+    double others = 0, all = 0;
+    for (size_t s = 0; s < rewriter->requests->sources.count; s++) {
+        const struct request_source *source = &rewriter->requests->sources.items[s];
+        if (rewriter->queue_of[s] != queue)
+            continue;
+        others += (double)(source->n_requests - source->n_first);
+        all += (double)source->n_requests;
+    }
+    return others <= evidence.violation_share * all;
+}
+
 static void make_queues(struct rewriter *rewriter) {
     size_t n = rewriter->requests->sources.count;
     const struct request_source *sources = rewriter->requests->sources.items;
@@ -89,6 +103,8 @@ static void make_queues(struct rewriter *rewriter) {
         }
         rewriter->queues.items[rewriter->queue_of[s]].arrivals += (double)sources[s].n_requests;
     }
+    for (size_t q = 0; q < rewriter->queues.n; q++)
+        rewriter->queues.items[q].connects = connects(rewriter, (int)q);
 }
 
 static struct outside_queue *queue_of_request(const struct rewriter *rewriter,

@@ -12,6 +12,7 @@
 struct outside_queue {
     uint64_t object;             /* of the log */
     bool accepts;                /* its requests are connections; else they come over some */
+    bool connects;               /* nearly each is the first one of a connection made for it */
     bool is_own;                 /* each thread takes those of its own connections only */
     bool is_returned_to;         /* helper threads put back what the loop has handed to them ... */
     bool returned_first;         /* ... which does not wait behind requests that have come */

@@ -90,6 +90,7 @@ static void an_accepted_connection_is_taken_from_outside(void **state) {
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 1);
     assert_true(shown.queues.items[0].accepts);
+    assert_true(shown.queues.items[0].connects);
     assert_float_equal(shown.queues.items[0].arrivals, REQUESTS, 0);
     const struct trace_record *take = shown_call(&shown.log, WORKER, 0);
     assert_int_equal(take->api, ROLE_get);
@@ -211,6 +212,7 @@ static void requests_of_a_kept_connection_are_taken_one_by_one(void **state) {
     struct shown shown = show(trace);
     assert_int_equal(shown.queues.n, 1);
     assert_false(shown.queues.items[0].accepts);
+    assert_false(shown.queues.items[0].connects);
     assert_true(shown.queues.items[0].is_own);
     assert_float_equal(shown.queues.items[0].arrivals, 6, 0);
     const struct trace_record *first = shown_call(&shown.log, WORKER, 0); /* was epoll_wait */
@@ -223,6 +225,30 @@ static void requests_of_a_kept_connection_are_taken_one_by_one(void **state) {
     assert_int_equal(count_shown(&shown.log, WORKER, ROLE_task_end), 6);
     assert_int_equal(count_shown(&shown.log, WORKER, ROLE_get), 7); /* the last one in vain */
     assert_int_equal(count_shown(&shown.log, MAIN, ROLE_get), 0);
+    end(&shown, trace);
+}
+
+/* The worker is told of a connection and accepts it, is told of the request and serves it. */
+static void each_request_of_a_loop_may_have_a_connection_of_its_own(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(1);
+    for (uint64_t i = 1; i <= REQUESTS; i++) {
+        uint64_t at = i * EACH_NS;
+        on(trace, WORKER, "epoll_wait", LOOP, at - 5000, at, 1);
+        woken(trace, WORKER, at - 50, at + 200);
+        on(trace, WORKER, "accept", LISTENER, at + 10, at + 20, FIRST);
+        on(trace, WORKER, "epoll_wait", LOOP, at + 30, at + 220, 1);
+        woken(trace, WORKER, at + 210, at + 1000);
+        serve(trace, WORKER, FIRST, at + 230);
+        on(trace, WORKER, "close", FIRST, at + 900, at + 910, 0);
+    }
+    on(trace, WORKER, "epoll_wait", LOOP, 6 * EACH_NS, 7 * EACH_NS, -1);
+    builder_unfinished(trace, WORKER);
+    builder_finish(trace, 7 * EACH_NS);
+    struct shown shown = show(trace);
+    assert_int_equal(shown.queues.n, 1);
+    assert_false(shown.queues.items[0].accepts);
+    assert_true(shown.queues.items[0].connects);
     end(&shown, trace);
 }
 
@@ -809,6 +835,7 @@ int main(void) {
         cmocka_unit_test(the_last_wait_finds_nothing_more),
         cmocka_unit_test(a_thread_that_never_got_a_request_waits_like_the_others),
         cmocka_unit_test(a_request_ends_in_the_thread_that_answers),
+        cmocka_unit_test(each_request_of_a_loop_may_have_a_connection_of_its_own),
         cmocka_unit_test(requests_of_a_kept_connection_are_taken_one_by_one),
         cmocka_unit_test(a_thread_ends_a_request_before_it_takes_the_next_one),
         cmocka_unit_test(a_request_that_is_taken_later_came_when_it_came),
