@@ -14,8 +14,11 @@
 # Each run begins with an empty page cache and has the same requests: same files, same order, and the same times between
 # them, stretched to the rate. Throughput and response times are the client's, from when a request was to be sent; the
 # disk's utilisation is by its own log, for the time from the first request to the last answer. Of each configuration
-# $RUNS runs, in turn with all others; their medians. The recording and every run are kept in bench/scratch/$SERVER-disk/:
-# delete the folder to measure anew, give more $RUNS to add some. No run begins after $LIMIT seconds: start it again.
+# $RUNS runs, in turn with all others; their medians. A kernel that takes cold pages out of the cache though memory is free
+# (/sys/kernel/mm/damon, as hosts of virtual machines set it) makes a run read blocks once more: such a run, and such a
+# recording, is made again, up to four times; the least disturbed one counts. The recording and every run are kept
+# in bench/scratch/$SERVER-disk/: delete the folder to measure anew, give more $RUNS to add some. No run begins after
+# $LIMIT seconds: start it again.
 #
 #   THREADS, CORES, RATES   the configurations (1 2 4 8, 2, 25 50 70 85 100 120 requests a second). With one core the server
 #                    has the first, the client the second one; with two both have both
@@ -36,6 +39,7 @@ recorded_rate=50
 recorded_port=18087
 port=18088
 tries=4
+most_forgotten=10 # requests to the disk, at most, for nothing but blocks that the run had read before
 name=${SERVER:-tornado}
 pinned=() beside=()
 kept=$work/$name-disk
@@ -105,20 +109,28 @@ is_listening() { grep -qi ":$(printf '%04X' "$1") 0*:0000 0A" /proc/net/tcp; }
 
 # ------------------------------------------------------------------------- with the slow disk
 
-# Both runs of a recording must have asked the disk for the same, within a fiftieth. Sometimes the kernel forgets blocks
-# with inodes that it has read ahead, and reads them again: such a recording is of another cache. It is made up to $tries
-# times, whatever its predictions.
+# forgotten LINES: requests to the disk, behind so many lines of its log, for nothing but blocks that had been read before.
+forgotten() {
+    tail -n +$(($1 + 1)) "$kept/log" | awk '
+        $3 == "R" {
+            fresh = 0
+            for (b = int($4 / 4096); b < ($4 + $5) / 4096; b++) fresh += !asked[b]++
+            n += !fresh
+        }
+        END {print n + 0}'
+}
+
+# Of the cache that both runs of a recording had, whatever its predictions.
 record() {
     local attempt
     [ ! -s "$kept/recording/trace.persik" ] || return 0
     for ((attempt = 1; attempt <= tries; attempt++)); do
-        rm -f "$kept/recording.requests"
+        rm -f "$kept/recording.forgotten"
         record_once
-        say "requests to the disk in the sampled and the traced run: $(paste -sd' ' "$kept/recording.requests")"
-        ! awk 'NR == 1 {first = $1} END {exit !($1 <= 1.02 * first && $1 >= 0.98 * first)}' \
-            "$kept/recording.requests" || return 0
+        say "requests of the sampled and the traced run for what they had read before: $(paste -sd' ' "$kept/recording.forgotten")"
+        ! awk -v most="$most_forgotten" '$1 > most {exit 1}' "$kept/recording.forgotten" || return 0
     done
-    say "no recording of $tries whose runs asked the disk for the same: the last one is taken"
+    say "no recording of $tries with fewer: the last one is taken"
 }
 
 record_once() {
@@ -128,8 +140,8 @@ record_once() {
         "${server[@]}" >&2
 }
 
-# run THREADS CORES RATE ROUND: these and what was measured, a line of the CSV file.
-run() {
+# run_once THREADS CORES RATE ROUND: these and what was measured, a line of the CSV file.
+run_once() {
     local before pinned=() beside=()
     if [ "$2" -eq 1 ]; then
         pinned=(taskset -c 0)
@@ -150,16 +162,31 @@ run() {
     kill -TERM "$pid"
     wait "$pid"
     pid=
-    jq -r --arg c "$4,$1,$2,$3" --arg disk "$(tr ' ' ',' <"$scratch/busy")" \
+    jq -r --arg c "$4,$1,$2,$3" --arg disk "$(tr ' ' ',' <"$scratch/busy"),$(forgotten "$before")" \
         '[$c, .requests, .errors, .seconds, .throughput_per_s, .response_ns.mean / 1e6, .response_ns.p50 / 1e6,
           .response_ns.p95 / 1e6, .lateness_ns.mean / 1e6, $disk] | join(",")' "$scratch/result"
+}
+
+# The same, of the least disturbed one of up to $tries runs.
+run() {
+    local attempt line again best= least=
+    for ((attempt = 1; attempt <= tries; attempt++)); do
+        run_once "$@" >"$scratch/run"
+        line=$(<"$scratch/run")
+        again=${line##*,}
+        if [ -z "$best" ] || [ "$again" -lt "$least" ]; then
+            best=$line least=$again
+        fi
+        [ "$least" -gt "$most_forgotten" ] || break
+    done
+    echo "$best"
 }
 
 measure() {
     local round t c r
     record
     [ -s "$kept/runs.csv" ] ||
-        echo "round,threads,cores,rate,requests,errors,seconds,throughput,mean_ms,p50_ms,p95_ms,late_ms,disk_requests,disk_bytes,disk_busy_s" \
+        echo "round,threads,cores,rate,requests,errors,seconds,throughput,mean_ms,p50_ms,p95_ms,late_ms,disk_requests,disk_bytes,disk_busy_s,forgotten" \
             >"$kept/runs.csv"
     for ((round = 1; round <= runs; round++)); do
         for t in "${threads[@]}"; do
@@ -244,7 +271,7 @@ recorded-load) # of each recorded run; the last one is the traced one
     before=$(wc -l <"$kept/log")
     load "$recorded_rate" "$recorded_port"
     tail -n +$((before + 1)) "$kept/log" >"$kept/recording.log"
-    wc -l <"$kept/recording.log" >>"$kept/recording.requests"
+    forgotten "$before" >>"$kept/recording.forgotten"
     ;;
 inside)
     scratch=$(mktemp -d)
