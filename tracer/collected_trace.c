@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "host/reclaim.h"
 #include "host/served_run.h"
 #include "tracer/convert.h"
 #include "tracer/core_questions.h"
@@ -128,6 +129,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .n_events = collection->sched.events.count,
                                   .requests = collection->block.attached ? &requests : NULL,
                                   .looks = &collection->looks,
+                                  .reclaims = reclaim_is_proactive(""),
                                   .start_mono_ns = collection->launch.start_mono_ns,
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);

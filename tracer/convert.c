@@ -513,6 +513,10 @@ static void convert_blocks(struct converter *converter) {
         lacks_add(converter->lacks, "block I/O of others: of %s", text);
         free(text);
     }
+    if (own > 0 && input->reclaims)
+        lacks_add(converter->lacks,
+                  "which files stay in memory: the kernel takes cold pages out of it though there "
+                  "is room (DAMON), so that a run may read again what others had found there");
     free(converter->trace->blocks);
     converter->trace->blocks = found.blocks;
     converter->trace->n_blocks = found.n_blocks;

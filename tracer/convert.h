@@ -2,6 +2,7 @@
 #ifndef PERSIK_TRACER_CONVERT_H
 #define PERSIK_TRACER_CONVERT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/trace.h"
@@ -23,6 +24,7 @@ struct convert_input {
     const struct uprobe_call *calls;       /* that the kernel saw, by thread and start */
     size_t n_calls;
     const struct looks *looks;
+    bool reclaims; /* the kernel takes file pages out of memory that is not short */
     uint64_t start_mono_ns, end_mono_ns; /* of the run */
 };
 

@@ -14,6 +14,7 @@
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "host/quota.h"
+#include "host/reclaim.h"
 #include "modelgen/report/external_activity.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/trace_builder.h"
@@ -41,6 +42,21 @@ static void without_control_groups_there_is_no_quota(void **state) {
     struct quota quota = quota_read(scratch_folder);
     assert_true(quota.cores == 0);
     assert_int_equal(quota.throttled_ns, 0);
+}
+
+static void a_monitor_that_pages_out_what_is_cold_is_seen(void **state) {
+    (void)state;
+    assert_false(reclaim_is_proactive(scratch_folder));
+    put("sys/kernel/mm/damon/admin/kdamonds/0/state", "off\n");
+    put("sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes/0/action", "stat\n");
+    put("sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes/1/action", "pageout\n");
+    assert_false(reclaim_is_proactive(scratch_folder)); /* it does not run */
+    put("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n");
+    assert_true(reclaim_is_proactive(scratch_folder));
+    put("sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes/1/action", "stat\n");
+    assert_false(reclaim_is_proactive(scratch_folder)); /* it only counts */
+    put("sys/module/damon_reclaim/parameters/enabled", "Y\n");
+    assert_true(reclaim_is_proactive(scratch_folder));
 }
 
 static void version_2_the_tightest_of_all_ancestors_counts(void **state) {
@@ -234,6 +250,7 @@ int main(void) {
         WITH_ROOT(version_1_has_a_hierarchy_of_its_own),
         WITH_ROOT(a_part_of_the_hierarchy_may_be_mounted),
         WITH_ROOT(nonsense_sets_no_limit),
+        WITH_ROOT(a_monitor_that_pages_out_what_is_cold_is_seen),
         cmocka_unit_test(what_ran_elsewhere_is_added_up_by_process),
         cmocka_unit_test(recorded_children_are_not_elsewhere),
         cmocka_unit_test(without_scheduling_events_the_kernels_sum_of_children_counts),
