@@ -126,14 +126,15 @@ static double share_of_load(const struct model *model, const struct object *obje
     return known ? own / all : 1 / n;
 }
 
-/* As in the recorded run, one after the other. */
-static void use_gaps(struct plan_object *compiled, const struct object *object, double mean) {
+/* As in the recorded run, one after the other, and as far apart, or so far on average that so many
+ * come (0: as in that run). */
+static void use_gaps(struct plan_object *compiled, const struct object *object, double rate_hz) {
     double sum = 0;
     for (size_t i = 0; i < object->n_gaps; i++)
         sum += object->gaps[i];
     compiled->gaps = object->gaps;
     compiled->n_gaps = object->n_gaps;
-    compiled->gap_factor = mean * (double)object->n_gaps / sum;
+    compiled->gap_factor = rate_hz > 0 ? 1e9 / rate_hz * (double)object->n_gaps / sum : 1;
 }
 
 static int add_arrivals(struct plan_builder *builder, const struct object *object,
@@ -183,9 +184,8 @@ static int compile_load(struct plan *plan, struct plan_builder *builder,
     if (config->requests > 0 && plan->has_tasks)
         plan->tasks_in_all =
             (isinf(plan->tasks_in_all) ? 0 : plan->tasks_in_all) + config->requests;
-    if (config->arrival_rate_hz > 0 && config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0)
-        use_gaps(compiled, object,
-                 1e9 / (config->arrival_rate_hz * share_of_load(builder->model, object)));
+    if (config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0)
+        use_gaps(compiled, object, config->arrival_rate_hz * share_of_load(builder->model, object));
     plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
     plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
     return 0;

@@ -29,7 +29,8 @@ struct sim_config {
     /* Load of every queue that has arrivals from outside, or clients: */
     double arrival_rate_hz; /* > 0: arrivals at that rate instead, at random, at constant times or
                              * with the model's own times between them */
-    enum sim_arrivals arrivals;
+    enum sim_arrivals arrivals; /* without a rate ARRIVALS_RECORDED alone matters: each at the time
+                                 * at which it came, not at times drawn from those */
     double requests;   /* > 0, with a rate: so many arrive at each queue, and the run ends when all
                         * are done; 0: no end */
     int clients;       /* > 0: so many clients instead (struct object) */

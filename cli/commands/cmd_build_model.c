@@ -365,7 +365,8 @@ static const char without_probes[] = "without probes";
 
 static int simulate_itself(const struct model *model, const struct trace *trace,
                            struct sim_result *result, struct error *error) {
-    const struct sim_config config = {.seed = 1, .cores = trace->meta.cores};
+    const struct sim_config config = {
+        .seed = 1, .cores = trace->meta.cores, .arrivals = ARRIVALS_RECORDED};
     return sim_predict(model, &config, result, error);
 }
 
