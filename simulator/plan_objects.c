@@ -126,6 +126,16 @@ static double share_of_load(const struct model *model, const struct object *obje
     return known ? own / all : 1 / n;
 }
 
+static double arrival_factor(const struct sim_config *config) {
+    return config->arrival_factor > 0 ? config->arrival_factor : 1;
+}
+
+/* Of the queue's own arrivals; 0: as many as in the recorded run. */
+static double rate_asked_for(const struct plan_builder *builder, const struct object *object,
+                             const struct sim_config *config) {
+    return config->arrival_rate_hz * share_of_load(builder->model, object);
+}
+
 /* As in the recorded run, one after the other, and as far apart, or so far on average that so many
  * come (0: as in that run). */
 static void use_gaps(struct plan_object *compiled, const struct object *object, double rate_hz) {
@@ -139,10 +149,10 @@ static void use_gaps(struct plan_object *compiled, const struct object *object, 
 
 static int add_arrivals(struct plan_builder *builder, const struct object *object,
                         const struct sim_config *config) {
-    if (config->arrival_rate_hz <= 0)
-        return plan_add_draw(builder, &object->interarrival_ns);
-    double mean = 1e9 / (config->arrival_rate_hz * share_of_load(builder->model, object));
-    if (config->arrivals == ARRIVALS_RECORDED)
+    double rate_hz = rate_asked_for(builder, object, config);
+    double mean = rate_hz > 0 ? 1e9 / rate_hz : dist_mean(&object->interarrival_ns);
+    mean /= arrival_factor(config);
+    if (!(rate_hz > 0) || config->arrivals == ARRIVALS_RECORDED)
         return add_scaled_draw(builder, &object->interarrival_ns, mean);
     bool is_constant = config->arrivals == ARRIVALS_CONSTANT;
     struct dist dist = {.kind = is_constant ? DIST_CONSTANT : DIST_EXPONENTIAL, .mean = mean};
@@ -184,8 +194,10 @@ static int compile_load(struct plan *plan, struct plan_builder *builder,
     if (config->requests > 0 && plan->has_tasks)
         plan->tasks_in_all =
             (isinf(plan->tasks_in_all) ? 0 : plan->tasks_in_all) + config->requests;
-    if (config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0)
-        use_gaps(compiled, object, config->arrival_rate_hz * share_of_load(builder->model, object));
+    if (config->arrivals == ARRIVALS_RECORDED && object->n_gaps > 0) {
+        use_gaps(compiled, object, rate_asked_for(builder, object, config));
+        compiled->gap_factor /= arrival_factor(config);
+    }
     plan->offered_hz += 1e9 / builder->draws.items[compiled->interarrival].mean;
     plan->is_steady |= isinf(compiled->arrivals) && !(config->horizon_ns > 0);
     return 0;

@@ -31,6 +31,7 @@ struct sim_config {
                              * with the model's own times between them */
     enum sim_arrivals arrivals; /* without a rate ARRIVALS_RECORDED alone matters: each at the time
                                  * at which it came, not at times drawn from those */
+    double arrival_factor;      /* > 0: all arrivals come that many times as fast; 0: 1 */
     double requests;   /* > 0, with a rate: so many arrive at each queue, and the run ends when all
                         * are done; 0: no end */
     int clients;       /* > 0: so many clients instead (struct object) */

@@ -261,8 +261,9 @@ static void add_utilisation(struct table *table, struct estimate estimate, doubl
                          UNIT_SHARE);
 }
 
-static void add_task_cells(struct table *table, const struct sim_result *result,
+static void add_task_cells(struct table *table, const struct prediction *prediction,
                            double uncertainty) {
+    const struct sim_result *result = &prediction->result;
     const struct estimate none = {NAN, NAN};
     bool tasks = result->tasks.mean > 0;
     add_predicted(table, tasks ? result->throughput_hz : none, uncertainty, UNIT_RATE);
@@ -271,7 +272,7 @@ static void add_task_cells(struct table *table, const struct sim_result *result,
     const struct estimate responses[] = {result->response_ns, result->response_p50_ns,
                                          result->response_p95_ns, result->response_p99_ns};
     for (size_t i = 0; i < sizeof responses / sizeof *responses; i++)
-        add_predicted(table, response ? responses[i] : none, uncertainty, UNIT_TIME);
+        add_predicted(table, response ? responses[i] : none, prediction->response_share, UNIT_TIME);
 }
 
 static void add_sweep_row(struct table *table, const struct prediction *prediction,
@@ -283,7 +284,7 @@ static void add_sweep_row(struct table *table, const struct prediction *predicti
     double uncertainty = uncertainty_share(&parts);
     add_predicted(table, result->run_ns, uncertainty, UNIT_TIME);
     table_add_number(table, compared_ns / result->run_ns.mean, UNIT_NONE);
-    add_task_cells(table, result, uncertainty);
+    add_task_cells(table, prediction, uncertainty);
     add_utilisation(table, result->cpu_utilisation, uncertainty_share_of_cpu(&parts));
     add_utilisation(table, result->disk_utilisation, uncertainty);
     table_add_integer(table, result->replications);

@@ -25,7 +25,9 @@ struct prediction {
     int *pool_threads;
     double cpu_factor; /* of the model's CPU demands with so many cores busy (struct sim_config) */
     struct load_choice load;
-    char *no_figures;         /* why there are none; NULL: there are */
+    double response_share; /* half width of the response times of a run that ends, in parts of them;
+                            * 0: it has none, or no end */
+    char *no_figures;      /* why there are none; NULL: there are */
     struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
 };
 

@@ -12,7 +12,8 @@ static struct estimate widen(const struct assertion *goal, const struct load_row
     case FIGURE_RUN:
         return uncertainty_widen(figure, share);
     case FIGURE_RESPONSE:
-        return uncertainty_widen(figure, is_endless ? load_share_of_response(row, share) : share);
+        return uncertainty_widen(figure, is_endless ? load_share_of_response(row, share)
+                                                    : row->prediction->response_share);
     case FIGURE_THROUGHPUT:
         return uncertainty_widen(figure, is_endless ? load_share_of_throughput(row, share) : share);
     case FIGURE_CPU:

@@ -2345,6 +2345,10 @@ static void test_so_many_requests_come_as_recorded_at_another_rate(void **state)
     assert_close(result.tasks.mean, 3, 1e-12); /* the recorded load itself */
     assert_close(result.run_ns.mean, (5 + 25 + 1) * MS, 1e-9);
     sim_result_free(&result);
+    result =
+        simulate(model, (struct sim_config){.arrivals = ARRIVALS_RECORDED, .arrival_factor = 2});
+    assert_close(result.run_ns.mean, (2.5 + 12.5 + 1) * MS, 1e-9);
+    sim_result_free(&result);
     model_free(model);
 }
 
