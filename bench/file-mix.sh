@@ -18,6 +18,8 @@ set -euo pipefail
 . "$(dirname "$0")/programs.sh"
 # shellcheck source=memory-group.sh
 . "$(dirname "$0")/memory-group.sh"
+# shellcheck source=kept-runs.sh
+. "$(dirname "$0")/kept-runs.sh"
 
 read -ra mixes <<<"${MIXES:-1:1 2:1 1:2}"
 recorded_mb=24
@@ -58,16 +60,16 @@ record() {
     group_remove
 }
 
-# run MIX SEED: the requests answered in a second, what was in the cache in the end, requests to the disk.
+# run MIX,MB ROUND: the requests answered in a second, what was in the cache in the end, requests to the disk.
 run() {
     local figure before
     "$SLOW_DISK_DROP"
-    group_make "$mb"
+    group_make "${1#*,}"
     before=$(wc -l <"$kept/log")
     "${command[@]}" >"$scratch/out" &
     pid=$!
     until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
-    load "$1" "$requests" "$2" >"$scratch/result" || fail "the load failed"
+    load "${1%,*}" "$requests" $(($2 + 1)) >"$scratch/result" || fail "the load failed"
     figure=$(jq .throughput_per_s "$scratch/result")
     echo "$figure,$(group_cached),$(($(wc -l <"$kept/log") - before))"
     kill -TERM "$pid" && wait "$pid"
@@ -76,16 +78,8 @@ run() {
 }
 
 measure() {
-    local round mix
     record
-    [ -s "$kept/runs.csv" ] || echo "round,mix,mb,per_s,cached,disk_requests" >"$kept/runs.csv"
-    for ((round = 1; round <= runs; round++)); do
-        for mix in "${mixes[@]}"; do
-            ! grep -q "^$round,$mix,$mb," "$kept/runs.csv" || continue
-            [ $SECONDS -lt "$limit" ] || return 0
-            echo "$round,$mix,$mb,$(run "$mix" $((round + 1)))" >>"$kept/runs.csv"
-        done
-    done
+    runs_in_turn mix,mb,per_s "${mixes[@]/%/,$mb}"
 }
 
 # predicted MIX BYTES: requests a second, and requests to the disk; with a cache of so much, if it is not the recorded one.
@@ -100,16 +94,13 @@ predicted() {
 }
 
 compare() {
-    local mix median least most cached asked p asking
+    local mix found told
     echo "mix  measured, 1/s: median (least .. most)  predicted  error %  requests to the disk: mean, predicted, error %"
     for mix in "${mixes[@]}"; do
-        awk -F, -v mix="$mix" -v mb="$mb" 'NR > 1 && $2 == mix && $3 == mb {print $4, $5, $6}' "$kept/runs.csv" | sort -g >"$kept/of-mix"
-        [ -s "$kept/of-mix" ] || continue
-        read -r median least most cached asked < <(awk '{a[NR] = $1; c += $2; d += $3}
-            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], int(c / NR), d / NR}' "$kept/of-mix")
-        read -r p asking < <(predicted "$mix" "$cached")
-        echo "$mix $median ($least .. $most) $(number %.4g "$p") $(number %+.1f "100 * ($p / $median - 1)")" \
-            "$(number %.0f "$asked") $(number %.0f "$asking") $(number %+.1f "100 * ($asking / $asked - 1)")"
+        found=$(runs_summary "$mix,$mb")
+        [ -n "$found" ] || continue
+        read -ra told < <(predicted "$mix" "$(runs_cached "$found")")
+        runs_against "$mix" "$found" "${told[@]}"
     done
 }
 
@@ -117,13 +108,7 @@ need_persik
 case ${1:-all} in
 recorded-load) load "${mixes[0]}" "$recorded_requests" 1 ;;
 inside)
-    scratch=$(mktemp -d)
-    pid=
-    group_find
-    trap '[ -z "$pid" ] || kill "$pid" || true; group_remove; rm -rf "$scratch"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
-    group_enter "$scratch/within"
+    group_begin
     set_command
     [ "$2" = compare ] || measure
     [ "$2" = run ] || compare

@@ -48,3 +48,15 @@ set -e
 END
     chmod +x "$1"
 }
+
+# group_begin: a folder $scratch with a script `within` that runs its arguments in the group. Both go when the caller
+# ends, and the program $pid, if there is one.
+group_begin() {
+    scratch=$(mktemp -d)
+    pid=
+    group_find
+    trap '[ -z "$pid" ] || kill "$pid" || true; group_remove; rm -rf "$scratch"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    group_enter "$scratch/within"
+}

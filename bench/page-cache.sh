@@ -21,6 +21,8 @@ set -euo pipefail
 . "$(dirname "$0")/programs.sh"
 # shellcheck source=memory-group.sh
 . "$(dirname "$0")/memory-group.sh"
+# shellcheck source=kept-runs.sh
+. "$(dirname "$0")/kept-runs.sh"
 
 kind=${1:-}
 read -ra sizes <<<"${SIZES:-24 12 48}"
@@ -93,17 +95,9 @@ run() {
 }
 
 measure() {
-    local round size
     set_command
     record
-    [ -s "$kept/runs.csv" ] || echo "round,mb,figure,cached,disk_requests" >"$kept/runs.csv"
-    for ((round = 1; round <= runs; round++)); do
-        for size in "${sizes[@]}"; do
-            ! grep -q "^$round,$size," "$kept/runs.csv" || continue
-            [ $SECONDS -lt "$limit" ] || return 0
-            echo "$round,$size,$(run "$size")" >>"$kept/runs.csv"
-        done
-    done
+    runs_in_turn mb,figure "${sizes[@]}"
 }
 
 # ------------------------------------------------------------------------- predicted against measured
@@ -125,16 +119,13 @@ compare() {
     jq -r '.page_cache | "recorded with \(.size_bytes / 1e6) MB, by its reads (\(100 * .agreement) % alike); \(.read_bytes / 1e6) MB read"' \
         "$kept/recording/model.json"
     echo "MB  cached MB  measured: median (least .. most)  predicted  error %  requests to the disk: mean, predicted, error %"
-    local size
+    local size found cached told
     for size in "${sizes[@]}"; do
-        awk -F, -v mb="$size" 'NR > 1 && $2 == mb {print $3, $4, $5}' "$kept/runs.csv" | sort -g >"$kept/of-size"
-        [ -s "$kept/of-size" ] || continue
-        read -r median least most cached asked < <(awk '{a[NR] = $1; c += $2; d += $3}
-            END {print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2, a[1], a[NR], c / NR, d / NR}' "$kept/of-size")
-        read -r p asking < <(predicted "$(number %.0f "$cached")")
-        echo "$size $(number %.1f "$cached / 1e6") $median ($least .. $most) $(number %.4g "$p") $(number %+.1f \
-            "100 * ($p / $median - 1)") $(number %.0f "$asked") $(number %.0f "$asking") $(number %+.1f \
-            "100 * ($asking / $asked - 1)")"
+        found=$(runs_summary "$size")
+        [ -n "$found" ] || continue
+        cached=$(runs_cached "$found")
+        read -ra told < <(predicted "$cached")
+        runs_against "$size $(number %.1f "$cached / 1e6")" "$found" "${told[@]}"
     done
 }
 
@@ -142,13 +133,7 @@ need_persik
 case ${2:-all} in
 recorded-load) load ;;
 inside)
-    scratch=$(mktemp -d)
-    pid=
-    group_find
-    trap '[ -z "$pid" ] || kill "$pid" || true; group_remove; rm -rf "$scratch"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
-    group_enter "$scratch/within"
+    group_begin
     measure
     ;;
 compare) ;;

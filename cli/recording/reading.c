@@ -119,15 +119,12 @@ static bool any_left_out(const struct trace *trace, const struct facts *facts) {
 }
 
 bool reading_is_incomplete(const char *directory) {
-    if (!workspace_has(directory, WORKSPACE_FACTS))
-        return false;
     struct error unused;
-    char *path = workspace_path(directory, WORKSPACE_FACTS);
-    struct facts *facts = facts_load(path, &unused);
+    struct facts *facts;
+    workspace_load_facts(directory, &facts, &unused);
     struct trace *trace = facts ? load_calls(directory) : NULL;
     bool incomplete = trace && any_left_out(trace, facts);
     trace_free(trace);
     facts_free(facts);
-    free(path);
     return incomplete;
 }

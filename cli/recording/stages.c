@@ -285,14 +285,10 @@ static int describe_trace(const char *directory, struct error *error) {
 
 /* NULL: there are none. */
 static struct facts *load_facts(const char *directory) {
-    if (!workspace_has(directory, WORKSPACE_FACTS))
-        return NULL;
     struct error error;
-    char *path = workspace_path(directory, WORKSPACE_FACTS);
-    struct facts *facts = facts_load(path, &error);
-    if (!facts)
+    struct facts *facts;
+    if (workspace_load_facts(directory, &facts, &error) < 0)
         log_warning("limits that nobody meets will not be known: %s", error.text);
-    free(path);
     return facts;
 }
 

@@ -11,13 +11,9 @@
 
 /* Facts that cannot be read cost names, no more. */
 static struct facts *load_facts(const char *directory) {
-    if (!workspace_has(directory, WORKSPACE_FACTS))
-        return NULL;
     struct error error;
-    char *path = workspace_path(directory, WORKSPACE_FACTS);
-    struct facts *facts = facts_load(path, &error);
-    free(path);
-    if (!facts)
+    struct facts *facts;
+    if (workspace_load_facts(directory, &facts, &error) < 0)
         log_warning("%s; locks and queues are called by where they are used", error.text);
     return facts;
 }

@@ -466,3 +466,13 @@ struct trace *workspace_load_trace(const char *directory, struct error *error) {
     free(path);
     return trace;
 }
+
+int workspace_load_facts(const char *directory, struct facts **facts, struct error *error) {
+    *facts = NULL;
+    if (!workspace_has(directory, WORKSPACE_FACTS))
+        return 0;
+    char *path = workspace_path(directory, WORKSPACE_FACTS);
+    *facts = facts_load(path, error);
+    free(path);
+    return *facts ? 0 : -1;
+}

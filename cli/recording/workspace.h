@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "formats/facts.h"
 #include "formats/trace.h"
 
 #define WORKSPACE_TRACE     "trace.persik"
@@ -67,5 +68,9 @@ void workspace_drop_other(const char *directory, int threads);
 
 /* DIRECTORY/trace.persik. Says `persik profile` when there is none. */
 struct trace *workspace_load_trace(const char *directory, struct error *error);
+
+/* DIRECTORY/static.json, the caller's to free; NULL where there is none. 0, or -1 and `error` when
+ * it cannot be read. */
+int workspace_load_facts(const char *directory, struct facts **facts, struct error *error);
 
 #endif

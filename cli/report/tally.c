@@ -1,5 +1,6 @@
 #include "cli/report/tally.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -36,17 +37,18 @@ static uint64_t site_key(const struct trace *trace, const struct trace_record *r
     return map_mix(map_mix_text(key, frame->module ? frame->module : ""), frame->offset);
 }
 
-struct tally tally_objects(const struct trace *trace) {
+static struct tally tally_of(const struct trace *trace, bool by_object) {
     struct tally tally = {0};
     struct map rows = MAP_EMPTY;
     for (size_t i = 0; i < trace->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[i];
         for (size_t j = 0; j < thread->n_records; j++) {
             const struct trace_record *record = &thread->records[j];
-            if (!site_is_shared_object((enum api)record->api))
+            if (by_object && !site_is_shared_object((enum api)record->api))
                 continue;
-            struct tally_row *row = find_row(&tally, &rows, object_key(record), record);
-            row->object = record->object;
+            uint64_t key = by_object ? object_key(record) : site_key(trace, record);
+            struct tally_row *row = find_row(&tally, &rows, key, record);
+            row->object = by_object ? record->object : 0;
             add_record(row, record);
         }
     }
@@ -54,18 +56,12 @@ struct tally tally_objects(const struct trace *trace) {
     return tally;
 }
 
+struct tally tally_objects(const struct trace *trace) {
+    return tally_of(trace, true);
+}
+
 struct tally tally_sites(const struct trace *trace) {
-    struct tally tally = {0};
-    struct map rows = MAP_EMPTY;
-    for (size_t i = 0; i < trace->n_threads; i++) {
-        const struct trace_thread *thread = &trace->threads[i];
-        for (size_t j = 0; j < thread->n_records; j++) {
-            const struct trace_record *record = &thread->records[j];
-            add_record(find_row(&tally, &rows, site_key(trace, record), record), record);
-        }
-    }
-    map_free(&rows);
-    return tally;
+    return tally_of(trace, false);
 }
 
 static int compare_rows(const void *left, const void *right) {

@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
-#include "modelgen/events/thread_states.h"
 
 /* ---- calls ---- */
 
@@ -27,11 +26,6 @@ struct finder {
         size_t count, capacity;
     } uses;
 };
-
-static const struct trace_record *record_of(const struct finder *finder,
-                                            struct request_event event) {
-    return &finder->trace->threads[event.thread].records[event.number];
-}
 
 /* Calls that tell where a datagram is from, or where it is to go. Others need a connection. */
 static bool use_of(const struct trace_record *record, struct use *use) {
@@ -124,7 +118,7 @@ static void find_sockets(struct finder *finder) {
     struct map open = MAP_EMPTY;
     for (size_t u = 0; u < finder->uses.count; u++) {
         struct use *use = &finder->uses.items[u];
-        const struct trace_record *record = record_of(finder, use->event);
+        const struct trace_record *record = request_event_record(finder->trace, use->event);
         int pid = finder->trace->threads[use->event.thread].pid;
         if (use->kind == USE_CLOSE) {
             if (map_get(&open, key_of(pid, record->object), -1) >= 0)
@@ -205,13 +199,6 @@ struct matcher {
     struct request_event *told; /* per thread: the wait for descriptors whose news it deals with */
 };
 
-/* When the thread was woken in the call; 0: it did not sleep. */
-static uint64_t woken_in(const struct matcher *matcher, struct request_event event) {
-    const struct trace_record *record = record_of(matcher->finder, event);
-    return thread_states_woken(&matcher->finder->trace->threads[event.thread], record->start_ns,
-                               trace_end_ns(record));
-}
-
 static struct pending_list *list_for(struct matcher *matcher, int socket, size_t thread) {
     bool of_all = matcher->finder->found->sockets.items[socket].hands_over;
     uint64_t key = receiver_key(socket, of_all ? SIZE_MAX : thread);
@@ -230,16 +217,16 @@ static struct pending_list *list_for(struct matcher *matcher, int socket, size_t
 static struct request_event wait_for(struct matcher *matcher, const struct use *use) {
     struct request_event told = matcher->told[use->event.thread];
     matcher->told[use->event.thread] = REQUEST_NO_EVENT;
-    if (request_event_is_none(told) || woken_in(matcher, use->event) > 0)
+    if (request_event_is_none(told) || request_event_woken(matcher->finder->trace, use->event) > 0)
         return use->event;
     return told;
 }
 
 static void note_received(struct matcher *matcher, const struct use *use) {
     struct datagrams *found = matcher->finder->found;
-    const struct trace_record *record = record_of(matcher->finder, use->event);
+    const struct trace_record *record = request_event_record(matcher->finder->trace, use->event);
     struct request_event wait = wait_for(matcher, use);
-    if (woken_in(matcher, use->event) > 0)
+    if (request_event_woken(matcher->finder->trace, use->event) > 0)
         matcher->rounds[use->event.thread]++;
     if (record->flags & TRACE_FAILED || record->value <= 0)
         return;
@@ -275,8 +262,9 @@ static void note_sent(struct matcher *matcher, const struct use *use) {
         return;
     struct request *answered = &matcher->finder->found->requests.items[request];
     answered->end = use->event;
-    answered->end_ns = trace_end_ns(record_of(matcher->finder, use->event));
-    answered->answer_bytes = request_bytes_of(record_of(matcher->finder, use->event));
+    answered->end_ns = trace_end_ns(request_event_record(matcher->finder->trace, use->event));
+    answered->answer_bytes =
+        request_bytes_of(request_event_record(matcher->finder->trace, use->event));
 }
 
 static void match(struct finder *finder) {

@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "formats/trace.h"
+#include "modelgen/events/thread_states.h"
 
 /* An event of a thread. */
 struct request_event {
@@ -18,6 +20,24 @@ struct request_event {
 
 static inline bool request_event_is_none(struct request_event event) {
     return event.thread == SIZE_MAX;
+}
+
+/* The call; belongs to the trace. Not of REQUEST_NO_EVENT. */
+static inline const struct trace_record *request_event_record(const struct trace *trace,
+                                                              struct request_event event) {
+    return &trace->threads[event.thread].records[event.number];
+}
+
+/* When the thread was woken in the call; 0: it did not sleep. Not of REQUEST_NO_EVENT. */
+static inline uint64_t request_event_woken(const struct trace *trace, struct request_event event) {
+    const struct trace_record *record = request_event_record(trace, event);
+    return thread_states_woken(&trace->threads[event.thread], record->start_ns,
+                               trace_end_ns(record));
+}
+
+/* For a map of events. */
+static inline uint64_t request_event_key(struct request_event event) {
+    return map_mix(map_mix(47, event.thread), event.number);
 }
 
 struct request {

@@ -18,18 +18,7 @@
 #include "formats/trace.h"
 #include "modelgen/events/helped_requests.h"
 #include "modelgen/events/request.h"
-
-/* A socket that connections are accepted from, or one without connections, or a set of connections
- * that threads wait for together. What comes is taken in the order in which it comes. */
-struct request_source {
-    bool accepts;   /* accept() takes from it */
-    bool datagrams; /* it is a socket without connections */
-    bool is_shared; /* by several threads; else it is `thread`'s own */
-    size_t thread;
-    size_t n_requests;
-    size_t n_first;   /* of these, the first ones of their connections */
-    uint64_t idle_ns; /* a thread waited in vain from then on until the end; UINT64_MAX: none */
-};
+#include "modelgen/events/request_sources.h"
 
 /* A wait for what comes from outside that no request ended. */
 struct request_idle {
@@ -43,10 +32,7 @@ struct requests {
         struct request *items; /* by source, then in the order in which they were taken */
         size_t count, capacity;
     } all;
-    struct {
-        struct request_source *items;
-        size_t count, capacity;
-    } sources;
+    struct request_sources sources;
     struct {
         struct request_idle *items; /* by thread, then in their order */
         size_t count, capacity;

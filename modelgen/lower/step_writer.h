@@ -1,5 +1,5 @@
 /* What writes the streams: the state of it, and the steps themselves. Internal to it, shared by the
- * modules that know one kind of thing: which objects there are (object_selection.c,
+ * modules that know one kind of thing: which objects there are (object_selection*.c,
  * self_scheduled_loops.c), and what one kind of call becomes (lower_*.c). */
 #ifndef PERSIK_MODELGEN_LOWER_STEP_WRITER_H
 #define PERSIK_MODELGEN_LOWER_STEP_WRITER_H

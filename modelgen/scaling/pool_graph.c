@@ -19,6 +19,10 @@ bool pool_graph_gives(const struct node *node, int object) {
     return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
 }
 
+bool pool_graph_is_scaled(const struct scaling *scaling) {
+    return scaling->share > 0 || scaling->growth > 0;
+}
+
 static bool grows(const struct node *node) {
     bool any = node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
     for (size_t e = 0; e < node->n_edges; e++)

@@ -49,6 +49,9 @@ bool pool_graph_takes_by_statements(const struct pool_graph *graph, size_t n);
 /* One of as many as there are threads, whatever their number. */
 bool pool_graph_takes_command(const struct pool_graph *graph, size_t n);
 
+/* Does it change with the number of threads? */
+bool pool_graph_is_scaled(const struct scaling *scaling);
+
 /* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
  * smaller with every thread more. */
 bool pool_graph_may_follow_threads(const struct pool_graph *graph, int object);

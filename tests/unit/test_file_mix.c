@@ -71,6 +71,14 @@ static struct server in_turn(size_t requests) {
     return server;
 }
 
+/* One thread answers 100 requests for one file. */
+static struct server all_for(uint64_t file) {
+    struct server server = new_server(1);
+    for (size_t i = 0; i < 100; i++)
+        answer(&server, 0, i, file);
+    return server;
+}
+
 /* Videos come so many times as often. */
 static struct mixed_run mix(struct server *server, double factor) {
     struct file_kind kind = {.name = (char[]){"video"}, .factor = factor};
@@ -114,18 +122,20 @@ static void what_comes_more_often_stays_and_the_others_are_thinned_out(void **st
     end(&server, &run);
 }
 
-static void less_often_is_the_others_more_often(void **state) {
-    (void)state;
+/* Of 100 requests for a page and as many for a video. */
+static void assert_left(double factor, size_t pages, size_t videos) {
     enum { REQUESTS = 200 };
     struct server server = in_turn(REQUESTS);
-    struct mixed_run run = mix(&server, 0.25);
-    assert_int_equal(count_left(&run, REQUESTS, 0), 100);
-    assert_int_equal(count_left(&run, REQUESTS, 1), 25);
+    struct mixed_run run = mix(&server, factor);
+    assert_int_equal(count_left(&run, REQUESTS, 0), pages);
+    assert_int_equal(count_left(&run, REQUESTS, 1), videos);
     end(&server, &run);
-    server = in_turn(REQUESTS);
-    run = mix(&server, 0);
-    assert_int_equal(count_left(&run, REQUESTS, 1), 0);
-    end(&server, &run);
+}
+
+static void less_often_is_the_others_more_often(void **state) {
+    (void)state;
+    assert_left(0.25, 100, 25);
+    assert_left(0, 100, 0);
 }
 
 /* No computing and no probes of what is left out are the next step's. */
@@ -179,15 +189,11 @@ static void what_the_recording_does_not_tell_is_refused(void **state) {
     refused(&server, 2, "does not tell which files were read");
     server = new_server(1);
     refused(&server, 2, "no requests are recognised");
-    server = new_server(1);
-    for (size_t i = 0; i < 100; i++)
-        answer(&server, 0, i, PAGE);
+    server = all_for(PAGE);
     refused(&server, 2, "no recorded request read a file of video");
     server = in_turn(20);
     refused(&server, 2, "too few to say");
-    server = new_server(1);
-    for (size_t i = 0; i < 100; i++)
-        answer(&server, 0, i, VIDEO);
+    server = all_for(VIDEO);
     refused(&server, 0, "no requests at all");
     server = in_turn(200);
     int helper = builder_thread(server.trace, "help", -1);

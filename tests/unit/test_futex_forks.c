@@ -65,14 +65,30 @@ static void add_round(struct trace *trace, uint64_t round, struct lack lack) {
                          word_of(WORK, round + 1, lack), in_worker(trace, 10));
 }
 
+/* The creator wakes both workers once more, on this line, and the run ends. */
+static void wake_last(struct trace *trace, uint64_t word, int line) {
+    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, word,
+                   in_main(trace, line), ALL);
+    builder_finish(trace, begin_of(ROUNDS + 1));
+}
+
+static struct event_log with_barriers(const struct trace *trace) {
+    struct event_log log = event_log_of(trace);
+    futex_forks_as_barriers(&log);
+    return log;
+}
+
+static void end(struct event_log *log, struct trace *trace) {
+    event_log_free(log);
+    trace_free(trace);
+}
+
 static struct trace *rounds_of_work(int without_join, int without_visit) {
     struct trace *trace = builder_new_with_workers(WORKERS);
     for (int round = 0; round < ROUNDS; round++)
         add_round(trace, (uint64_t)round,
                   (struct lack){.join = round == without_join, .visit = round == without_visit});
-    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
-                   in_main(trace, 50), ALL);
-    builder_finish(trace, begin_of(ROUNDS + 1));
+    wake_last(trace, WORK, 50);
     return trace;
 }
 
@@ -100,8 +116,7 @@ static void assert_forks(const struct event_log *log) {
 static void who_wakes_all_and_waits_for_them_forks_and_joins(void **state) {
     (void)state;
     struct trace *trace = rounds_of_work(-1, -1);
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    struct event_log log = with_barriers(trace);
     assert_forks(&log);
     const struct trace_record *joins = shown_call(&log, MAIN, 1),
                               *begins = shown_call(&log, MAIN, 2);
@@ -117,32 +132,27 @@ static void who_wakes_all_and_waits_for_them_forks_and_joins(void **state) {
     assert_int_equal(ends->object, joins->object);
     assert_int_equal(trace_end_ns(ends), trace_end_ns(joins));
     assert_int_equal(shown_call(&log, A, first + 1)->start_ns, trace_end_ns(ends));
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 static void a_round_without_a_wait_is_one_nevertheless(void **state) {
     (void)state;
     struct trace *trace = rounds_of_work(6, 12);
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    struct event_log log = with_barriers(trace);
     assert_forks(&log);
     /* the creator prepares the next round behind its wait, which would have been at once */
     const struct trace_record *joins = shown_call(&log, MAIN, 2 * 6 + 1);
     assert_int_equal(joins->start_ns, begin_of(6) + WAKE_NS);
     assert_int_equal(joins->duration_ns, 0);
     assert_int_equal(joins->context, in_main(trace, 30));
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 static void assert_stays(struct trace *trace) {
     builder_finish(trace, begin_of(ROUNDS + 1));
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    struct event_log log = with_barriers(trace);
     assert_shown_as_recorded(&log, trace);
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 /* Latches, of which each is opened once. One of them is open before anybody comes to it. */
@@ -154,14 +164,10 @@ static void words_that_are_others_in_each_round_are_one(void **state) {
         lack.open = round == 7;
         add_round(trace, round, lack);
     }
-    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS,
-                   word_of(WORK, ROUNDS, lack), in_main(trace, 20), ALL);
-    builder_finish(trace, begin_of(ROUNDS + 1));
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    wake_last(trace, word_of(WORK, ROUNDS, lack), 20);
+    struct event_log log = with_barriers(trace);
     assert_forks(&log);
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 /* Who waits for another one's word each time does not wait for a round of all. */
@@ -183,15 +189,11 @@ static void a_wait_with_another_call_in_its_midst_leaves_that_call(void **state)
     struct trace *trace = builder_new_with_workers(WORKERS);
     for (uint64_t round = 0; round < ROUNDS; round++)
         add_round(trace, round, (struct lack){.divided = round == 6});
-    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
-                   in_main(trace, 50), ALL);
-    builder_finish(trace, begin_of(ROUNDS + 1));
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    wake_last(trace, WORK, 50);
+    struct event_log log = with_barriers(trace);
     assert_int_equal(count_shown(&log, MAIN, ROLE_barrier), 2 * ROUNDS + 1);
     assert_int_equal(count_shown(&log, MAIN, API_read), 1);
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 /* It found all others back in every third round. */
@@ -200,14 +202,10 @@ static void who_need_not_wait_has_joined_the_others(void **state) {
     struct trace *trace = builder_new_with_workers(WORKERS);
     for (uint64_t round = 0; round < ROUNDS; round++)
         add_round(trace, round, (struct lack){.join = round % 3 == 1});
-    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
-                   in_main(trace, 50), ALL);
-    builder_finish(trace, begin_of(ROUNDS + 1));
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    wake_last(trace, WORK, 50);
+    struct event_log log = with_barriers(trace);
     assert_forks(&log);
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 /* The first word to begin was given before anybody waited for it, or they tell that they are ready.
@@ -219,15 +217,11 @@ static void a_first_wait_without_a_wake_before_ends_work_too(void **state) {
                  in_main(trace, 30));
     for (uint64_t round = 0; round < ROUNDS; round++)
         add_round(trace, round, (struct lack){0});
-    builder_record(trace, MAIN, "syscall_futex_wake", begin_of(ROUNDS), WAKE_NS, WORK,
-                   in_main(trace, 50), ALL);
-    builder_finish(trace, begin_of(ROUNDS + 1));
-    struct event_log log = event_log_of(trace);
-    futex_forks_as_barriers(&log);
+    wake_last(trace, WORK, 50);
+    struct event_log log = with_barriers(trace);
     for (int thread = MAIN; thread <= B; thread++)
         assert_int_equal(count_shown(&log, thread, ROLE_barrier), 2 * (ROUNDS + 1));
-    event_log_free(&log);
-    trace_free(trace);
+    end(&log, trace);
 }
 
 /* It may be a clock that ticks. */
