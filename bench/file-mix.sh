@@ -66,9 +66,7 @@ run() {
     "$SLOW_DISK_DROP"
     group_make "${1#*,}"
     before=$(wc -l <"$kept/log")
-    "${command[@]}" >"$scratch/out" &
-    pid=$!
-    until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
+    group_serve
     load "${1%,*}" "$requests" $(($2 + 1)) >"$scratch/result" || fail "the load failed"
     figure=$(jq .throughput_per_s "$scratch/result")
     echo "$figure,$(group_cached),$(($(wc -l <"$kept/log") - before))"

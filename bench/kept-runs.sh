@@ -14,7 +14,8 @@ runs_in_turn() {
         for key in "$@"; do
             ! grep -q "^$round,$key," "$kept/runs.csv" || continue
             [ $SECONDS -lt "$limit" ] || return 0
-            echo "$round,$key,$(run "$key" "$round")" >>"$kept/runs.csv"
+            run "$key" "$round" >"$kept/run" # in no shell of its own: what it started is known when it fails
+            echo "$round,$key,$(<"$kept/run")" >>"$kept/runs.csv"
         done
     done
 }

@@ -1,5 +1,5 @@
-# A control group whose memory bounds the page cache of a program on the slow disk (bench/slow-disk.sh); sourced by the
-# scripts that measure such. Root only.
+# A control group whose memory bounds the page cache of a program on the slow disk (bench/slow-disk.sh), and a server within
+# it; sourced by the scripts that measure such. Root only.
 # shellcheck shell=bash
 
 # Version 1 or 2, whichever has the memory controller.
@@ -59,4 +59,15 @@ group_begin() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     group_enter "$scratch/within"
+}
+
+# group_serve: starts the server "${command[@]}" as $pid, with its output in $scratch/out, and waits until it listens.
+group_serve() {
+    : >"$scratch/out" # what an earlier one said must be gone before this one is waited for
+    "${command[@]}" >>"$scratch/out" &
+    pid=$!
+    until grep -q '^listening' "$scratch/out"; do
+        kill -0 "$pid" 2>/dev/null || fail "the server did not start"
+        sleep 0.02
+    done
 }

@@ -77,9 +77,7 @@ run() {
     group_make "$1"
     before=$(wc -l <"$kept/log")
     if [ "$kind" = server ]; then
-        "${command[@]}" >"$scratch/out" &
-        pid=$!
-        until grep -qs '^listening' "$scratch/out"; do sleep 0.02; done
+        group_serve
         load >"$scratch/result" || fail "the load failed"
         figure=$(jq .throughput_per_s "$scratch/result")
     else
