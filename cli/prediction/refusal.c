@@ -212,6 +212,18 @@ static bool costs_nothing(const struct sim_result *result) {
     return result->stalls == 0 && result->guessed_ns < judgement.most_guessed * result->run_ns.mean;
 }
 
+/* On the object of which least is done, over what `own` does of it: where none lacks operations, no
+ * computation between them is lacking either, and less CPU time is what turns and caches cost less.
+ */
+static double least_operations(const struct sim_result *result, const struct sim_result *own) {
+    double least = INFINITY;
+    for (size_t o = 0; o < own->n_objects; o++)
+        if (own->objects[o].operations.mean > 0)
+            least =
+                fmin(least, result->objects[o].operations.mean / own->objects[o].operations.mean);
+    return isinf(least) ? 0 : least;
+}
+
 /* What of the recorded work there is at least. */
 static double least_work(const struct model *model, const int *own_threads,
                          const int *pool_threads) {
@@ -242,6 +254,7 @@ char *refusal_of_run(const struct model *model, const int *own_threads, const in
         return refuse_own_standstill(model, result);
     double least = least_work(model, own_threads, pool_threads);
     double done = result->cpu_ns.mean / (least * own->cpu_ns.mean);
+    done = fmax(done, least_operations(result, own) / least);
     if (operations_of(own) > 0 && !costs_nothing(result))
         done = fmin(done, operations_of(result) / (least * operations_of(own)));
     return judge(model, result, own, done);

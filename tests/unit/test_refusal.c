@@ -447,6 +447,30 @@ static void fewer_operations_are_no_loss_where_a_guess_cost_nothing(void **state
     assert_true(refused_after_guess(1 * MS, 500));
 }
 
+/* On two objects so many operations, of 1000 each in the recorded run; in 80 % of its CPU time, and
+ * with one wait whose end was guessed. */
+static bool refused_with_less_cpu(double first, double second) {
+    struct model *model = stalled_model();
+    struct sim_object_result own_objects[] = {{.operations.mean = 1000}, {.operations.mean = 1000}};
+    struct sim_object_result objects[] = {{.operations.mean = first}, {.operations.mean = second}};
+    struct sim_result own = {.n_objects = 2, .objects = own_objects, .cpu_ns.mean = 1000 * MS};
+    struct sim_result result = {
+        .n_objects = 2, .objects = objects, .cpu_ns.mean = 800 * MS, .guessed = 1};
+    build_object(model, OBJECT_QUEUE, 0);
+    result.replications = 1;
+    result.run_ns.mean = 500 * MS;
+    char *reason = refusal_of_run(model, (int[]){2}, (int[]){1}, &result, &own);
+    free(reason);
+    model_free(model);
+    return reason != NULL;
+}
+
+static void less_cpu_time_is_no_loss_where_no_operation_is_missing(void **state) {
+    (void)state;
+    assert_false(refused_with_less_cpu(1000, 1100));
+    assert_true(refused_with_less_cpu(700, 1400)); /* more of others makes up for nothing */
+}
+
 /* A disk that so many of 100 requests found as the recorded run's hardly did. */
 static char *refused_requests(double unseen, bool continued, double alone_ns) {
     struct model *model = computing_model();
@@ -499,6 +523,7 @@ int main(void) {
         cmocka_unit_test(threads_that_go_on_for_a_given_time_get_a_figure_as_recorded_only),
         cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
         cmocka_unit_test(guessed_waits_must_leave_nothing_undone_either),
+        cmocka_unit_test(less_cpu_time_is_no_loss_where_no_operation_is_missing),
         cmocka_unit_test(fewer_operations_are_no_loss_where_a_guess_cost_nothing),
         cmocka_unit_test(other_configurations_must_do_the_recorded_work),
         cmocka_unit_test(requests_that_the_recording_had_none_of_get_no_figure),
