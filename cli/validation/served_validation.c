@@ -16,6 +16,7 @@
 #include "cli/arguments/placeholder.h"
 #include "cli/arguments/scope.h"
 #include "cli/arguments/sweep.h"
+#include "cli/prediction/load_table.h"
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/uncertainty.h"
 #include "cli/recording/programs.h"
@@ -31,8 +32,8 @@ struct configuration {
     const struct thread_choice *threads;
     int cores, rate_hz, clients; /* 0: none said */
     struct prediction prediction;
-    double uncertainty;
-    double *measured[N_FIGURES]; /* one per run */
+    double half_widths[N_FIGURES]; /* of the predicted ones, in parts of them */
+    double *measured[N_FIGURES];   /* one per run */
     size_t n_runs;
     double errors; /* requests without an answer, all runs */
 };
@@ -102,6 +103,24 @@ static void list_configurations(struct session *session) {
 
 /* ---- prediction: first, for it is quick and may fail ---- */
 
+/* At a load without an end they follow from how far its saturation is. */
+static int find_half_widths(const struct session *session, const struct sim_config *config,
+                            struct configuration *configuration, struct error *error) {
+    const struct prediction *prediction = &configuration->prediction;
+    const struct uncertainty parts = prediction_uncertainty(prediction);
+    double share = uncertainty_share(&parts);
+    struct load_row row = {.prediction = prediction};
+    bool is_endless = load_is_endless(prediction, 1);
+    if (is_endless &&
+        load_find_saturation(session->model, prediction, config, &row.saturation, error) < 0)
+        return -1;
+    double response = is_endless ? load_share_of_response(&row, share) : prediction->response_share;
+    configuration->half_widths[THROUGHPUT] =
+        is_endless ? load_share_of_throughput(&row, share) : share;
+    configuration->half_widths[RESPONSE] = configuration->half_widths[RESPONSE_P95] = response;
+    return 0;
+}
+
 static int predict(const struct session *session, struct configuration *configuration,
                    struct error *error) {
     struct sim_config config = session->options->config;
@@ -117,9 +136,7 @@ static int predict(const struct session *session, struct configuration *configur
     if (prediction_make(session->model, configuration->threads, configuration->cores, &config,
                         &configuration->prediction, error) < 0)
         return -1;
-    const struct uncertainty parts = prediction_uncertainty(&configuration->prediction);
-    configuration->uncertainty = uncertainty_share(&parts);
-    return 0;
+    return find_half_widths(session, &config, configuration, error);
 }
 
 static int predict_all(struct session *session, struct error *error) {
@@ -315,7 +332,7 @@ static void add_row(struct table *table, const struct configuration *configurati
     for (enum figure f = 0; f < N_FIGURES; f++) {
         struct estimate value = predicted(configuration, f);
         table_add_number(table, median_measured(configuration, f), figures[f].unit);
-        table_add_prediction(table, value, uncertainty_widen(value, configuration->uncertainty),
+        table_add_prediction(table, value, uncertainty_widen(value, configuration->half_widths[f]),
                              figures[f].unit);
         table_add_signed_share(table, error_of(configuration, f));
     }
