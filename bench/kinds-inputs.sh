@@ -124,3 +124,37 @@ kill -TERM "$(cat in.pid)"
 wait
 END
 }
+
+# circles N: a page of shaded circles in PostScript.
+circles() {
+    perl -e 'srand 10; print "%!PS\n/c { newpath 0 360 arc gsave setrgbcolor fill grestore 0 setgray 0.3 setlinewidth stroke } def\n";
+        for (1 .. $ARGV[0]) {
+            printf "%.3f %.3f %.3f %.1f %.1f %.1f c\n", rand, rand, rand, rand 612, rand 792, 5 + rand 60
+        }
+        print "showpage\n"' "$1"
+}
+
+# products: a Python script that multiplies and decomposes matrices.
+products() {
+    cat <<'END'
+import numpy
+random = numpy.random.default_rng(1)
+a = random.standard_normal((700, 700))
+for i in range(20):
+    b = a @ a
+    c = numpy.linalg.solve(a, b)
+print(float(abs(c - a).max()) < 1)
+END
+}
+
+# redis_load: a script that starts redis-server, has it asked by a benchmark with so many threads, and ends it.
+redis_load() {
+    cat <<'END'
+#!/bin/sh
+redis-server --bind 127.0.0.1 --port 18098 --save '' --appendonly no --daemonize no >in.log 2>&1 &
+until redis-cli -p 18098 ping >/dev/null 2>&1; do sleep 0.02; done
+redis-benchmark -h 127.0.0.1 -p 18098 --threads "$1" -c 16 -n 40000 -t set,get -q >out.txt
+redis-cli -p 18098 shutdown nosave
+wait
+END
+}

@@ -57,7 +57,7 @@ static void read_thread(const struct peg_builder *builder, size_t t, size_t numb
     }
 }
 
-/* By no chance? Where all meet, fewer decisions tell. */
+/* By no chance? Where all meet, or begin, fewer decisions tell. */
 static bool are_same(const struct decided *decided, size_t size, bool meet) {
     for (size_t k = 1; k < size; k++)
         if (decided[k].edges != decided[0].edges || decided[k].count != decided[0].count)
@@ -80,7 +80,8 @@ static bool has_leader(const struct peg_builder *builder, size_t p) {
 static int find_example(const struct peg_builder *builder, const struct thread_pool *pool, size_t n,
                         const struct decided *decided, bool leader) {
     size_t size = (size_t)pool->size, others = 0;
-    bool meet = builder->model->nodes[n].kind == NODE_BARRIER;
+    enum node_kind kind = builder->model->nodes[n].kind;
+    bool meet = kind == NODE_BARRIER || kind == NODE_START; /* made together, for a round */
     if (!pool->scales)
         return 0;
     for (size_t k = 1; k < size; k++)

@@ -11,9 +11,10 @@
 
 /* A mutex that a thread has at the moment. */
 struct hold {
-    size_t lock;   /* record */
-    size_t wait;   /* the last one; NO_RECORD: none */
-    size_t signal; /* the last one since that wait; NO_RECORD: none */
+    size_t lock;     /* record */
+    size_t wait;     /* the last one; NO_RECORD: none */
+    size_t signal;   /* the last one since that wait; NO_RECORD: none */
+    size_t creation; /* of a thread, the same */
 };
 
 struct holds {
@@ -39,21 +40,25 @@ static void give_back(struct holds *holds, uint64_t mutex) {
         holds->items[at] = holds->items[at + 1];
 }
 
-/* Reads on. The hold that a wait or a signal belongs to; NULL for other records. */
+static bool creates(const struct trace_record *record) {
+    return trace_is_call(record, ON_THREAD, OP_CREATE) && !(record->flags & TRACE_FAILED);
+}
+
+/* Reads on. The hold that a wait, a signal or a creation belongs to; NULL for other records. */
 static struct hold *read_record(struct holds *holds, size_t index) {
     const struct trace_record *record = &holds->thread->records[index];
     if (takes(record) && holds->count < HELD_LIMIT)
-        holds->items[holds->count++] = (struct hold){index, NO_RECORD, NO_RECORD};
+        holds->items[holds->count++] = (struct hold){index, NO_RECORD, NO_RECORD, NO_RECORD};
     else if (trace_is_call(record, ON_MUTEX, OP_UNLOCK))
         give_back(holds, record->object);
-    bool belongs =
-        holds->count > 0 && (trace_is_condition_wait(record) || trace_is_condition_signal(record));
+    bool belongs = holds->count > 0 && (trace_is_condition_wait(record) ||
+                                        trace_is_condition_signal(record) || creates(record));
     return belongs ? &holds->items[holds->count - 1] : NULL;
 }
 
 /* ---- where ---- */
 
-/* Contexts of signals between waits at two places. */
+/* Contexts of signals between waits at two places, and of creations before a wait. */
 static void find_partings(const struct trace_thread *thread, struct map *partings) {
     struct holds holds = {.thread = thread};
     for (size_t r = 0; r < thread->n_records; r++) {
@@ -64,11 +69,17 @@ static void find_partings(const struct trace_thread *thread, struct map *parting
             hold->signal = r;
             continue;
         }
+        if (creates(&thread->records[r])) {
+            hold->creation = r;
+            continue;
+        }
+        if (hold->creation != NO_RECORD)
+            map_put(partings, thread->records[hold->creation].context, 1);
         if (hold->wait != NO_RECORD && hold->signal != NO_RECORD &&
             thread->records[hold->wait].context != thread->records[r].context)
             map_put(partings, thread->records[hold->signal].context, 1);
         hold->wait = r;
-        hold->signal = NO_RECORD;
+        hold->signal = hold->creation = NO_RECORD;
     }
 }
 
@@ -100,7 +111,7 @@ static struct unlocks find_unlocks(const struct trace *trace) {
     return unlocks;
 }
 
-/* The call, as if it had been made right behind the signal. */
+/* The call, as if it had been made right behind the signal or the creation. */
 static struct event_insertion behind(size_t index, const struct trace_record *signal,
                                      const struct trace_record *call) {
     struct trace_record record = *call;
@@ -118,8 +129,7 @@ static void part_holds(struct event_log *log, size_t thread, const struct map *p
     for (size_t r = 0; r < holds.thread->n_records; r++) {
         const struct trace_record *record = &holds.thread->records[r];
         const struct hold *hold = read_record(&holds, r);
-        if (!hold || !trace_is_condition_signal(record) ||
-            map_get(partings, record->context, -1) < 0)
+        if (!hold || trace_is_condition_wait(record) || map_get(partings, record->context, -1) < 0)
             continue;
         const struct trace_record *lock = &holds.thread->records[hold->lock];
         int unlock = map_get(&unlocks->of_mutex, lock->object, -1);

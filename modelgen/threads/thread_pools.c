@@ -317,6 +317,7 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
                 : told->creation   ? "created in a loop over the thread count"
+                : told->offset < 0 ? "the command asks for one more, which may be its creator"
                                    : "as many threads as the busiest pool";
 }
 
@@ -393,6 +394,21 @@ static void doubt_cap(const struct trace_meta *meta, struct thread_pool *pool) {
         pool->capped = "it had as many as there were cores, and the command names a larger number";
 }
 
+/* Who is asked for N threads and works along makes N - 1: the command names no such number as the
+ * pool has threads, but the next one. Not where some had ended before others began: of these there
+ * were more than lived at a time. */
+static void count_with_creator(const struct trace_meta *meta, const struct thread_pools *pools,
+                               int busiest, struct told *told) {
+    const struct thread_pool *asked = &pools->pools[busiest];
+    int size = asked->size;
+    if (size < 2 || asked->n_threads % (size_t)size != 0 || asked->team || asked->with_creator ||
+        command_names_number(meta, size) || !command_names_number(meta, size + 1))
+        return;
+    for (size_t i = 0; i < pools->n_pools; i++)
+        if (pools->pools[i].size == size && !pools->pools[i].with_creator)
+            told[i].offset = -1;
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
  * those as large as the one that computes most, of those with more than one thread if there are
@@ -408,8 +424,10 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
     if (busiest != MODEL_NONE &&
         (pools->guessed || is_lone_part(&pools->pools[busiest], &told[busiest])))
         doubt_lone_thread(&trace->meta, &pools->pools[busiest]);
-    if (busiest != MODEL_NONE && pools->guessed)
+    if (busiest != MODEL_NONE && pools->guessed) {
         doubt_cap(&trace->meta, &pools->pools[busiest]);
+        count_with_creator(&trace->meta, pools, busiest, told);
+    }
     for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
         const struct told *first = &told[busiest];
         decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],

@@ -139,11 +139,52 @@ static void threads_that_differ_have_none(void **state) {
     model_free(model);
 }
 
+/* Threads that are made for a round begin alike in it: here left in the first, right in the
+ * second. */
+static struct trace *rounds_of_two(bool alike) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 901, "main", 901);
+    for (int round = 0; round < 2; round++) {
+        uint64_t at_ns = 10000 * (uint64_t)(round + 1);
+        for (int i = 0; i < 2; i++) {
+            int thread = builder_thread(trace, "worker", 0);
+            builder_create(trace, 0, at_ns + (uint64_t)i, 0, create, thread);
+            bool left = alike ? round == 0 : round == i;
+            nap(trace, thread, left ? "left" : "right", "worker", at_ns + 1000);
+        }
+        for (int i = 0; i < 2; i++)
+            builder_join(trace, 0, at_ns + 4000 + (uint64_t)i, 1, join, 2 * round + i + 1);
+    }
+    builder_finish(trace, 40000);
+    builder_life(trace, 0, 0, 40000);
+    for (int t = 1; t <= 4; t++)
+        builder_life(trace, t, t <= 2 ? 10000 : 20000, t <= 2 ? 14000 : 24000);
+    return trace;
+}
+
+static void threads_of_a_round_begin_alike(void **state) {
+    (void)state;
+    for (int alike = 0; alike <= 1; alike++) {
+        struct model *model = builder_model(rounds_of_two(alike), NULL);
+        for (size_t n = 0; n < model->n_nodes; n++)
+            if (model->nodes[n].kind == NODE_START && model->nodes[n].n_edges > 1)
+                assert_int_equal(model->nodes[n].n_course, alike ? 4 : 0);
+        size_t starts = 0;
+        for (size_t n = 0; n < model->n_nodes; n++)
+            starts += model->nodes[n].kind == NODE_START && model->nodes[n].n_edges > 1;
+        assert_int_equal(starts, 1);
+        model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_alone_decides_as_it_did),
         cmocka_unit_test(the_order_behind_puts_is_kept_where_the_model_stalls_without),
         cmocka_unit_test(threads_that_differ_have_none),
+        cmocka_unit_test(threads_of_a_round_begin_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

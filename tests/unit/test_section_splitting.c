@@ -114,6 +114,46 @@ static void the_mutex_taken_last_is_the_one_that_is_split(void **state) {
     trace_free(trace);
 }
 
+/* Who makes a thread and waits until that is up takes the mutex before it makes it: the wait is
+ * behind the creation, or nobody would ever end it. */
+static void a_creation_before_a_wait_parts_a_section(void **state) {
+    (void)state;
+    enum { CREATE = 6 };
+    const enum api_op calls[] = {OP_LOCK, OP_CREATE, OP_UNLOCK, OP_LOCK, OP_WAIT,  OP_UNLOCK,
+                                 OP_LOCK, OP_CREATE, OP_UNLOCK, OP_LOCK, OP_UNLOCK};
+    struct trace *trace = builder_new_with_workers(2);
+    uint32_t create = builder_context(trace, "start_and_await", CREATE, "main", 100);
+    for (int i = 0; i < 2; i++) {
+        uint64_t start_ns = 1000 * (uint64_t)(i + 1);
+        call(trace, "pthread_mutex_lock", LOCK, start_ns, start_ns);
+        builder_create(trace, 0, start_ns + 10, 5, create, i + 1);
+        if (i == 0) /* the second one is up by the time when it is looked for */
+            call(trace, "pthread_cond_wait", READY, start_ns + 20, start_ns + 100);
+        call(trace, "pthread_mutex_unlock", UNLOCK, start_ns + 110, start_ns + 110);
+    }
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_int_equal(log.trace.threads[0].n_records, 11);
+    assert_calls(&log, 0, calls, 11);
+    assert_int_equal(shown_call(&log, 0, 2)->start_ns, 1015);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+static void a_creation_without_a_wait_parts_none(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(1);
+    call(trace, "pthread_mutex_lock", LOCK, 1000, 1000);
+    call(trace, "pthread_cond_wait", READY, 1010, 1100);
+    builder_create(trace, 0, 1110, 5, builder_context(trace, "start", 6, "main", 100), 1);
+    call(trace, "pthread_mutex_unlock", UNLOCK, 1210, 1210);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_for_two_things_are_two_sections),
@@ -121,6 +161,8 @@ int main(void) {
         cmocka_unit_test(waits_for_one_thing_stay_one_section),
         cmocka_unit_test(waits_without_a_signal_between_are_one_section),
         cmocka_unit_test(the_mutex_taken_last_is_the_one_that_is_split),
+        cmocka_unit_test(a_creation_before_a_wait_parts_a_section),
+        cmocka_unit_test(a_creation_without_a_wait_parts_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,13 +308,19 @@ static void one_thread_that_got_a_part_need_not_be_the_number(void **state) {
     model_free(model);
 }
 
-/* `asked`: what the command names. NULL where the pool has no doubtful cap. */
-static const char *cap_of(int threads, const char *asked) {
-    struct trace *trace = trace_of(&threads, 1); /* on four cores */
+/* On four cores. `asked`: what the command names. */
+static struct trace *asked_trace(int threads, const char *asked) {
+    struct trace *trace = trace_of(&threads, 1);
     trace->meta.n_args = 2;
     trace->meta.args = memory_alloc(2, sizeof *trace->meta.args);
     trace->meta.args[0] = memory_strdup("./program");
     trace->meta.args[1] = memory_strdup(asked);
+    return trace;
+}
+
+/* NULL where the pool has no doubtful cap. */
+static const char *cap_of(int threads, const char *asked) {
+    struct trace *trace = asked_trace(threads, asked);
     struct thread_pools pools = sourceless_pools(trace);
     const char *capped = pools.pools[1].capped;
     thread_pools_free(&pools);
@@ -328,6 +334,23 @@ static void as_many_threads_as_cores_may_be_all_that_there_ever_are(void **state
     assert_null(cap_of(4, "4")); /* as was asked for */
     assert_null(cap_of(4, "2")); /* nothing larger */
     assert_null(cap_of(3, "8")); /* no cores have anything to do with it */
+}
+
+static double asked_of(int threads, const char *asked) {
+    struct trace *trace = asked_trace(threads, asked);
+    struct thread_pools pools = sourceless_pools(trace);
+    assert_true(pools.pools[1].scales);
+    double found = thread_pools_asked(&pools.pools[1]);
+    thread_pools_free(&pools);
+    trace_free(trace);
+    return found;
+}
+
+static void one_less_than_the_command_names_is_who_asks_and_works_along(void **state) {
+    (void)state;
+    assert_true(asked_of(3, "-T4") == 4);
+    assert_true(asked_of(3, "3") == 3);
+    assert_true(asked_of(3, "5") == 3); /* no number that tells anything */
 }
 
 int main(void) {
@@ -347,6 +370,7 @@ int main(void) {
         cmocka_unit_test(one_thread_alone_is_no_number_of_threads),
         cmocka_unit_test(one_thread_that_got_a_part_need_not_be_the_number),
         cmocka_unit_test(as_many_threads_as_cores_may_be_all_that_there_ever_are),
+        cmocka_unit_test(one_less_than_the_command_names_is_who_asks_and_works_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
