@@ -153,10 +153,13 @@ static int run_loads(const struct predict_options *options, const struct model *
         config.arrival_rate_hz = loads->items[i].rate_hz;
         config.clients = loads->items[i].clients;
         progress_show("simulating", (double)sweep->count / (double)total);
-        if (other_models_predict(model, &sweep->others, threads, cores, &config,
-                                 &sweep->predictions[sweep->count], error) < 0)
+        struct prediction *prediction = &sweep->predictions[sweep->count];
+        if (other_models_predict(model, &sweep->others, threads, cores, &config, prediction,
+                                 error) < 0)
             return -1;
         sweep->count++;
+        if (prediction_find_response_share(prediction, &config, error) < 0)
+            return -1;
     }
     return 0;
 }

@@ -177,13 +177,13 @@ static char *refuse_result(const struct model *model, const struct prediction *p
     return reason ? reason : uncertainty_refuse(model, &uncertainty);
 }
 
-/* What is served slower by a share is answered much later where queues do not empty for a while, as
- * with a cold cache. A model in which all takes longer by a share is one in which arrivals come
- * faster by it, seen by a clock that runs slower by it. */
-static int find_response_share(const struct model *model, const struct sim_config *base,
-                               struct prediction *prediction, struct error *error) {
+/* A model in which all takes longer by a share is one in which arrivals come faster by it, seen by
+ * a clock that runs slower by it. */
+int prediction_find_response_share(struct prediction *prediction, const struct sim_config *base,
+                                   struct error *error) {
     const struct sim_result *result = &prediction->result;
-    if (result->regime != REGIME_ENDING || !(result->response_ns.mean > 0))
+    if (prediction->no_figures || result->regime != REGIME_ENDING ||
+        !(result->response_ns.mean > 0))
         return 0;
     const struct uncertainty parts = prediction_uncertainty(prediction);
     double share = uncertainty_share(&parts);
@@ -194,7 +194,7 @@ static int find_response_share(const struct model *model, const struct sim_confi
     struct sim_result later;
     prediction_configure(prediction, &config);
     config.arrival_factor = 1 + share;
-    if (sim_predict(model, &config, &later, error) < 0)
+    if (sim_predict(prediction->model, &config, &later, error) < 0)
         return -1;
     double longer = (1 + share) * later.response_ns.mean / result->response_ns.mean - 1;
     prediction->response_share = fmax(share, longer);
@@ -220,9 +220,8 @@ static int simulate(const struct model *model, const struct sim_config *base,
             judge_loss(model, base, own_threads, prediction, error) < 0)
             return -1;
     }
-    if (!prediction->no_figures)
-        return find_response_share(model, base, prediction, error);
-    blank(&prediction->result);
+    if (prediction->no_figures)
+        blank(&prediction->result);
     return 0;
 }
 

@@ -25,9 +25,8 @@ struct prediction {
     int *pool_threads;
     double cpu_factor; /* of the model's CPU demands with so many cores busy (struct sim_config) */
     struct load_choice load;
-    double response_share; /* half width of the response times of a run that ends, in parts of them;
-                            * 0: it has none, or no end */
-    char *no_figures;      /* why there are none; NULL: there are */
+    double response_share;    /* prediction_find_response_share() sets it; 0: nobody has */
+    char *no_figures;         /* why there are none; NULL: there are */
     struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
 };
 
@@ -54,6 +53,14 @@ double prediction_busy_cores(const struct prediction *prediction);
 
 /* How far the real run may be from it. */
 struct uncertainty prediction_uncertainty(const struct prediction *prediction);
+
+/* How far the real response times of a run that ends may be, in parts of them: by at least the
+ * uncertainty, and by what they are longer where all takes longer by it, which a second simulation
+ * tells. Where queues do not empty for a while, as with a cold cache, that is much. Sets
+ * prediction->response_share; does nothing without figures, responses or an end. `base` as for
+ * prediction_make(). 0, or -1 and `error`. */
+int prediction_find_response_share(struct prediction *prediction, const struct sim_config *base,
+                                   struct error *error);
 
 /* The one number of threads, where there is one; else its label. */
 void prediction_add_threads(struct table *table, const struct prediction *prediction);

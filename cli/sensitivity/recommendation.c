@@ -23,12 +23,13 @@ static void judge(const struct recommendation_search *search, struct tried *trie
     }
 }
 
-/* Intervals of a load without an end depend on how near to saturation it is. */
-static int find_saturation(const struct recommendation_search *search, struct tried *tried,
-                           struct error *error) {
+/* Intervals of a load without an end depend on how near to saturation it is, those of response
+ * times with one on how long its queues become. */
+static int find_intervals(const struct recommendation_search *search, struct tried *tried,
+                          struct error *error) {
     tried->saturation = (struct saturation){.throughput_hz = {NAN, NAN}, .share = NAN};
     if (tried->prediction.no_figures || tried->prediction.result.regime == REGIME_ENDING)
-        return 0;
+        return prediction_find_response_share(&tried->prediction, &search->config, error);
     return load_find_saturation(search->model, &tried->prediction, &search->config,
                                 &tried->saturation, error);
 }
@@ -85,7 +86,7 @@ static int try(const struct recommendation_search *search, const struct thread_c
     struct tried *tried = VECTOR_ADD(recommendation);
     if (prediction_make(search->model, threads, cores, &search->config, &tried->prediction, error) <
             0 ||
-        find_saturation(search, tried, error) < 0)
+        find_intervals(search, tried, error) < 0)
         return -1;
     judge(search, tried);
     take_note(recommendation, (int)recommendation->count - 1);

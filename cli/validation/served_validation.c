@@ -106,13 +106,15 @@ static void list_configurations(struct session *session) {
 /* At a load without an end they follow from how far its saturation is. */
 static int find_half_widths(const struct session *session, const struct sim_config *config,
                             struct configuration *configuration, struct error *error) {
-    const struct prediction *prediction = &configuration->prediction;
+    struct prediction *prediction = &configuration->prediction;
     const struct uncertainty parts = prediction_uncertainty(prediction);
     double share = uncertainty_share(&parts);
     struct load_row row = {.prediction = prediction};
     bool is_endless = load_is_endless(prediction, 1);
-    if (is_endless &&
-        load_find_saturation(session->model, prediction, config, &row.saturation, error) < 0)
+    int status = is_endless ? load_find_saturation(session->model, prediction, config,
+                                                   &row.saturation, error)
+                            : prediction_find_response_share(prediction, config, error);
+    if (status < 0)
         return -1;
     double response = is_endless ? load_share_of_response(&row, share) : prediction->response_share;
     configuration->half_widths[THROUGHPUT] =

@@ -37,7 +37,8 @@ static struct prediction predict(const struct model *model) {
     const struct sim_config config = {.seed = 1};
     struct prediction prediction;
     struct error error;
-    if (prediction_make(model, &own, 0, &config, &prediction, &error) < 0)
+    if (prediction_make(model, &own, 0, &config, &prediction, &error) < 0 ||
+        prediction_find_response_share(&prediction, &config, &error) < 0)
         fail_msg("%s", error.text);
     assert_null(prediction.no_figures);
     return prediction;
