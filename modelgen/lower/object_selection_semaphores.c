@@ -17,12 +17,19 @@ static const char *waiter_of(const struct writer *writer, int index) {
     return "?";
 }
 
+/* Tokens of that name. Takes `evidence`. */
+static int tokens(struct writer *writer, int index, const char *what, char *evidence) {
+    int result = model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, what));
+    writer->model->objects[result].evidence = evidence;
+    return result;
+}
+
 static int signal_tokens(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     char *what = memory_format("signal to %s", waiter_of(writer, index));
-    int result = model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, what));
-    writer->model->objects[result].evidence =
-        memory_format("%.0f waits for a signal that another thread sent", object->operations);
+    int result = tokens(
+        writer, index, what,
+        memory_format("%.0f waits for a signal that another thread sent", object->operations));
     free(what);
     return result;
 }
@@ -30,8 +37,7 @@ static int signal_tokens(struct writer *writer, int index) {
 /* There while nothing is outstanding: who gives a command takes one away, who has done it brings it
  * back. */
 static int completion_tokens(struct writer *writer, int index) {
-    int result =
-        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "completion"));
+    int result = tokens(writer, index, "completion", NULL);
     writer->model->objects[result].amount = model_builder_constant(1);
     writer->model->objects[result].condition = true;
     return result;
@@ -59,20 +65,16 @@ static int countdown_tokens(struct writer *writer, int index) {
 
 /* What parked threads wait for. */
 static int parking_tokens(struct writer *writer, int index) {
-    int result =
-        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "work"));
-    writer->model->objects[result].evidence =
-        memory_strdup("each thread waits on a semaphore of its own, and is woken only when it has "
-                      "nothing else to do; which of them is left out");
-    return result;
+    return tokens(writer, index, "work",
+                  memory_strdup("each thread waits on a semaphore of its own, and is woken only "
+                                "when it has nothing else to do; which of them is left out"));
 }
 
 /* Results that are there. */
 static int future_tokens(struct writer *writer, int index) {
-    int result =
-        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "results"));
-    writer->model->objects[result].evidence = memory_strdup(
-        "results of other threads, fetched in the order in which they come (std::future)");
+    int result = tokens(writer, index, "results",
+                        memory_strdup("results of other threads, fetched in the order in which "
+                                      "they come (std::future)"));
     notes_add(writer->model,
               "%s: which result is waited for is left out: so many are, in the order in which "
               "they come",
@@ -93,8 +95,7 @@ static int limited_pool(const struct thread_pools *pools, const struct sync_obje
 static int permits(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     int pool = limited_pool(writer->in->pools, object);
-    int result =
-        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
+    int result = tokens(writer, index, "semaphore", NULL);
     writer->model->objects[result].amount =
         pool == MODEL_NONE ? model_builder_constant(object->parties > 0 ? object->parties : 0)
                            : model_builder_per_thread(0, pool, 1);
@@ -105,12 +106,9 @@ static int permits(struct writer *writer, int index) {
 }
 
 static int counted_permits(struct writer *writer, int index) {
-    int result =
-        model_add_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
-    writer->model->objects[result].evidence =
-        memory_strdup("its count is an atomic variable: only waits and wake-ups were recorded, the "
-                      "rest follows from what the threads came to next");
-    return result;
+    return tokens(writer, index, "semaphore",
+                  memory_strdup("its count is an atomic variable: only waits and wake-ups were "
+                                "recorded, the rest follows from what the threads came to next"));
 }
 
 static int draft_semaphore(struct writer *writer, int index) {
