@@ -52,8 +52,8 @@ remodel() {
     done
 }
 
-# Errors in percent over $threads, at equal speed: of each configuration the median of the models, and the
-# worst of these: errors SCHEME BASE SUFFIX.
+# Errors in percent over $threads, at equal speed: of each configuration the median of the models, "-" where
+# these have no figure, and the worst of these: errors SCHEME BASE SUFFIX.
 errors() {
     local build
     for build in "${builds[@]}"; do
@@ -63,11 +63,16 @@ errors() {
         {
             if (NR > 1 && $1 != threads) tell()
             threads = $1
-            error[++n] = 100 * $2
+            if ($2 != "-") error[++n] = 100 * $2
         }
         function tell(e) {
+            if (told++) printf " "
+            if (!n) {
+                printf "-"
+                return
+            }
             e = error[int((n + 1) / 2)]
-            printf "%s%+.1f", told++ ? " " : "", e
+            printf "%+.1f", e
             e = e < 0 ? -e : e
             if (e > worst) worst = e
             n = 0

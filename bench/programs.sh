@@ -227,11 +227,19 @@ is_undisturbed() {
     [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
 }
 
-# The named columns of a CSV file with a header, separated by spaces: csv_columns FILE KEY... Nothing, and
-# status 1, where one is missing.
+# The named columns of a CSV file with a header, separated by spaces: csv_columns FILE KEY... "-" where a row has
+# nothing; a comma in a quoted field is a semicolon. Nothing, and status 1, where a column is missing.
 csv_columns() {
     awk -F , -v keys="${*:2}" '
         BEGIN { n = split(keys, wanted, " ") }
+        /"/ {
+            parts = split($0, part, "\"")
+            $0 = ""
+            for (i = 1; i <= parts; i++) {
+                if (i % 2 == 0) gsub(",", ";", part[i])
+                $0 = $0 part[i]
+            }
+        }
         NR == 1 {
             for (i = 1; i <= NF; i++) at[$i] = i
             for (i = 1; i <= n; i++)
