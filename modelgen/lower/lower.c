@@ -339,6 +339,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->in_task = false;
     writer->retrying = writer->succeeded = false;
     writer->pending_work = -1;
+    writer->last_round_end = 0;
     writer_add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
     lower_sections_first_draws(writer, thread->start_ns);
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/lower/wake_policy.h"
 #include "modelgen/notes.h"
+#include "modelgen/sync/source_monitors.h"
 
 int objects_pool_of_amount(const struct writer *writer, const struct explanation *guard,
                            double amount) {
@@ -50,8 +50,9 @@ static bool amount_fits(const struct writer *writer, const struct explanation *g
         if (!thread_pools_follows(pools, p) ||
             !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
-        *result =
-            model_builder_asked(pools, p, amount->offset - (unused ? 0 : more), amount->factor);
+        bool fits = fabs(more) < 0.5; /* as it is: what a division leaves is rounded away */
+        double missed = fits || unused ? 0 : more;
+        *result = model_builder_asked(pools, p, amount->offset - missed, amount->factor);
         return true;
     }
     if (amount->constant && fabs(amount->offset - observed) < 0.5) {
@@ -61,15 +62,16 @@ static bool amount_fits(const struct writer *writer, const struct explanation *g
     return false;
 }
 
-/* Is the guard's object made by the call at `place`? Of several under one mutex, each with a
+/* Is the guard's object made by the call of the choice? Of several under one mutex, each with a
  * condition, each is made with its own. */
-static bool is_made_at(const struct writer *writer, const struct explanation *guard,
-                       const struct facts_place *place) {
+static bool is_made_by(const struct writer *writer, const struct explanation *guard,
+                       const struct facts_amount *amount, size_t choice) {
     const struct sync_object *objects = writer->in->sections->objects;
     const struct trace *trace = writer->in->trace;
-    return source_passes(trace, objects[guard->mutex].context, place) ||
-           (guard->counter.condition >= 0 &&
-            source_passes(trace, objects[guard->counter.condition].context, place));
+    int condition = guard->counter.condition;
+    return source_monitors_made_by(trace, objects[guard->mutex].context, amount, choice) ||
+           (condition >= 0 &&
+            source_monitors_made_by(trace, objects[condition].context, amount, choice));
 }
 
 /* Those choices that are said of this very object (`placed`), or of any; that follow the threads,
@@ -80,7 +82,7 @@ static bool choice_of_kind_fits(const struct writer *writer, const struct explan
     for (size_t c = 0; c < amount->n_choices; c++) {
         const struct facts_choice *choice = &amount->choices[c];
         if ((choice->place.file != NULL) == placed && choice->amount.follows_threads == follows &&
-            (!placed || is_made_at(writer, guard, &choice->place)) &&
+            (!placed || is_made_by(writer, guard, amount, c)) &&
             amount_fits(writer, guard, &choice->amount, missing, result))
             return true;
     }

@@ -473,12 +473,24 @@ static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t
     writer_mark_task(writer, record, time_ns, step);
 }
 
+/* What a thread still does in the loop when nothing is left for it, it does once, and then leaves:
+ * by the answer that it got, not after so many rounds. */
+static size_t find_last_round_end(const struct writer *writer, size_t record,
+                                  const struct self_scheduled_loop *work) {
+    do {
+        record++;
+    } while (is_inside_at(writer, record, work));
+    return record;
+}
+
 void self_scheduled_loops_decide(struct writer *writer, size_t record, uint64_t time_ns) {
     const struct self_scheduled_loop *work = &writer->works.items[writer->pending_work];
     writer->pending_work = -1;
     bool again = goes_on(writer, writer->thread, record, &writer->in->facts->loops[work->loop],
                          work->header);
     write_attempt_at_work(writer, record, time_ns, work, again);
+    if (!again)
+        writer->last_round_end = find_last_round_end(writer, record, work);
 }
 
 void self_scheduled_loops_enter(struct writer *writer, size_t index,

@@ -17,6 +17,8 @@ struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t 
     step->phase = writer->phase;
     if (writer->n_open > 0)
         step->within = writer->open[writer->n_open - 1].answer;
+    if (step->within == OUTCOME_ANY && record < writer->last_round_end)
+        step->within = OUTCOME_NO;
     if (has_record && record + 1 > writer->last_step_record) {
         step->records = record + 1 - writer->last_step_record;
         writer->last_step_record = record + 1;

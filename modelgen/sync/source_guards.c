@@ -96,9 +96,9 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
     return holds;
 }
 
-/* The most that were out at one time, but one at least. */
+/* The most that were out at one time. */
 static double most_out(const struct explanation *guard, const struct object_history *history) {
-    double out = 0, most = 1;
+    double out = 0, most = 0;
     for (size_t i = 0; i < history->count; i++) {
         const struct history_event *event = &history->items[i];
         double units = guard->counter.units ? guard->counter.units[event->section] : 1;
@@ -109,7 +109,7 @@ static double most_out(const struct explanation *guard, const struct object_hist
 }
 
 /* As many as the source says, or else a variable held. Where the source tells what it depends on
- * alone, those that were out show the rest. False: nothing tells. */
+ * alone, those that were out show the rest, and it is one at least. False: nothing tells. */
 static bool tell_tokens(const struct trace *trace, const struct sections *sections,
                         const struct monitors *monitors, double most, struct explanation *guard) {
     const struct facts_amount *said = &guard->proposal->amount;
@@ -119,7 +119,7 @@ static bool tell_tokens(const struct trace *trace, const struct sections *sectio
     if (!own->constant && !own->follows_threads)
         seen = observed_amounts_of(trace, sections, monitors, guard);
     guard->counter.seen = seen.value;
-    guard->counter.initial = own->constant ? own->offset : seen.value ? seen.number : most;
+    guard->counter.initial = own->constant ? own->offset : seen.value ? seen.number : fmax(most, 1);
     return own->constant || seen.value || said->follows_threads || said->n_choices > 0;
 }
 

@@ -137,13 +137,35 @@ bool source_monitors_act(const struct facts_monitor *proposal, enum facts_role r
     return found;
 }
 
+/* How many of the choices are of calls on the frame's line. */
+static size_t count_on_line(const struct facts_amount *amount, const struct trace_frame *frame) {
+    size_t n = 0;
+    for (size_t c = 0; c < amount->n_choices; c++)
+        n += amount->choices[c].place.file && source_frame_is_at(frame, &amount->choices[c].place);
+    return n;
+}
+
+bool source_monitors_made_by(const struct trace *trace, uint32_t context,
+                             const struct facts_amount *amount, size_t choice) {
+    const struct facts_place *place = &amount->choices[choice].place;
+    if (context == TRACE_NO_CONTEXT || !place->file)
+        return false;
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t f = 0; f < calls->n_frames; f++) {
+        const struct trace_frame *frame = &calls->frames[f];
+        if (source_frame_is_at(frame, place) &&
+            (frame->column == place->column || count_on_line(amount, frame) == 1))
+            return true;
+    }
+    return false;
+}
+
 /* NULL: it is made by none of the calls that are known. */
 static const struct facts_amount *amount_made_with(const struct trace *trace,
                                                    const struct facts_amount *amount,
                                                    const struct sync_object *mutex) {
     for (size_t c = 0; c < amount->n_choices; c++)
-        if (amount->choices[c].place.file &&
-            source_passes(trace, mutex->context, &amount->choices[c].place))
+        if (source_monitors_made_by(trace, mutex->context, amount, c))
             return &amount->choices[c].amount;
     return NULL;
 }

@@ -159,6 +159,28 @@ static void amounts_are_of_the_objects_that_their_call_makes(void **state) {
     assert_true(capacity_with_three(placed, 2) == 11);
 }
 
+/* It is made in column 1; else 5, as the trace shows, is all that is known. */
+static void of_calls_on_one_line_the_column_tells_which_makes_an_object(void **state) {
+    (void)state;
+    struct facts_choice on_a_line[] = {
+        {.amount = {.factor = 5, .follows_threads = true},
+         .place = {.file = "t.c", .function = "thread", .line = 100, .column = 30}},
+        {.amount = {.factor = 4, .offset = 1, .follows_threads = true},
+         .place = {.file = "t.c", .function = "thread", .line = 100, .column = 1}}};
+    assert_true(capacity_with_three(on_a_line, 1) == 15);
+    assert_true(capacity_with_three(on_a_line, 2) == 13);
+    on_a_line[1].place.column = 60;
+    assert_true(capacity_with_three(on_a_line, 2) == 5);
+}
+
+/* (threads + 9) / 2 in C: with two it is 5, as with one. */
+static void what_a_division_leaves_over_stays_in_the_amount(void **state) {
+    (void)state;
+    const struct facts_choice half[] = {
+        {.amount = {.factor = 0.5, .offset = 4.25, .follows_threads = true}}};
+    assert_true(capacity_with_three(half, 1) == 5.75);
+}
+
 /* The worker waits for an item; in every round it takes another one at a place where it never
  * waits. */
 static void items_are_also_taken_where_nobody_waits(void **state) {
@@ -747,6 +769,8 @@ int main(void) {
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
         cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
         cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),
+        cmocka_unit_test(of_calls_on_one_line_the_column_tells_which_makes_an_object),
+        cmocka_unit_test(what_a_division_leaves_over_stays_in_the_amount),
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
         cmocka_unit_test(who_sees_that_a_queue_is_closed_does_not_count_rounds),
         cmocka_unit_test(a_queue_that_its_takers_fill_again_ends_with_its_last_item),

@@ -372,6 +372,38 @@ static void rounds_are_counted_where_most_of_them_go(void **state) {
     model_free(model);
 }
 
+/* Each thread looks for a row under a lock, then tells that it has looked, and then does the row or,
+ * when there is none, leaves. */
+static struct trace *looked_for_row_trace(const int *rows, int threads) {
+    enum { SEMAPHORE = 0x2000 };
+    struct trace *trace = row_trace(rows, threads);
+    uint32_t look = builder_context(trace, "next_row", 20, "worker", 95);
+    uint32_t tell = builder_context(trace, "looked", 30, "worker", 96);
+    for (int t = 1; t <= threads; t++) {
+        trace->threads[t].n_records = 0;
+        for (int r = 0; r <= rows[t - 1]; r++) {
+            uint64_t now = 1 + (uint64_t)r * ROW_NS;
+            builder_record(trace, t, "pthread_mutex_lock", now, 0, MUTEX, look, 0);
+            builder_record(trace, t, "pthread_mutex_unlock", now + 1, 0, MUTEX, look, 0);
+            builder_record(trace, t, "sem_post", now + 2, 0, SEMAPHORE, tell, 0);
+        }
+    }
+    return trace;
+}
+
+/* As often as they are counted in the one run, what a thread does behind its last look is the same
+ * as behind the others. */
+static void a_thread_leaves_behind_its_last_look_wherever_it_goes_on_the_way(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARED, REST_NONE);
+    struct model *model = model_of(looked_for_row_trace((int[]){12, 12}, 2), &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, 24);
+    ASSERT_ROWS(model, 2, 12);
+    ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
 /* As when something that is not understood decides whether there is one more row. */
 static void rows_of_which_nobody_knows_who_ends_them_are_unknown(void **state) {
     (void)state;
@@ -1251,6 +1283,7 @@ int main(void) {
         cmocka_unit_test(rounds_without_a_call_are_shared_out_like_the_others),
         cmocka_unit_test(what_a_thread_computes_behind_a_shared_loop_is_its_own),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
+        cmocka_unit_test(a_thread_leaves_behind_its_last_look_wherever_it_goes_on_the_way),
         cmocka_unit_test(rows_of_which_nobody_knows_who_ends_them_are_unknown),
         cmocka_unit_test(permits_do_not_tell_who_ends_a_loop),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
