@@ -120,7 +120,8 @@ char *refusal_of_disks(const struct model *model, const struct sim_result *resul
     for (size_t o = 0; o < result->n_objects; o++) {
         const struct object *disk = &model->objects[o];
         double share = result->objects[o].unseen.mean / result->objects[o].operations.mean;
-        if (disk->alone_ns.kind != DIST_NONE || !(share > judgement.most_unseen))
+        if (disk->alone_ns.kind != DIST_NONE || !(share > judgement.most_unseen) ||
+            result->objects[o].utilisation.mean < judgement.idle_disk)
             continue;
         return memory_format(
             "%s: %.0f %% of the requests would %s, as hardly any did in the recorded run: how long "

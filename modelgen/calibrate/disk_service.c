@@ -443,7 +443,8 @@ static size_t count_parted(const struct services *services, const struct trace *
         map_put(&last_of, tid, (int)i);
     }
     map_free(&last_of);
-    return 2 * continued > services->count && adjacent < DISTANCE_REQUESTS ? continued : 0;
+    bool any = (double)continued >= evidence.several && 2 * continued > services->count;
+    return any && adjacent < DISTANCE_REQUESTS ? continued : 0;
 }
 
 struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device,

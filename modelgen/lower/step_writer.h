@@ -91,10 +91,10 @@ struct writer {
     int n_open;
     uint64_t held, phase; /* see struct step */
     bool in_task;
-    bool retrying;     /* see struct step */
-    bool succeeded;    /* in an attempt that can fail, with nothing put since */
-    int pending_work;  /* work whose decision follows the unlock being written; -1 */
-    int n_open_around; /* sections that the thread was in when it met the deciding lock */
+    bool retrying;         /* see struct step */
+    bool succeeded;        /* in an attempt that can fail, with nothing put since */
+    int pending_work;      /* work whose decision follows the unlock being written; -1 */
+    int n_open_around;     /* sections that the thread was in when it met the deciding lock */
     size_t last_round_end; /* records before this one are in a loop's last round */
 };
 

@@ -372,8 +372,8 @@ static void rounds_are_counted_where_most_of_them_go(void **state) {
     model_free(model);
 }
 
-/* Each thread looks for a row under a lock, then tells that it has looked, and then does the row or,
- * when there is none, leaves. */
+/* Each thread looks for a row under a lock, then tells that it has looked, and then does the row
+ * or, when there is none, leaves. */
 static struct trace *looked_for_row_trace(const int *rows, int threads) {
     enum { SEMAPHORE = 0x2000 };
     struct trace *trace = row_trace(rows, threads);

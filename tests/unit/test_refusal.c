@@ -472,6 +472,7 @@ static void less_cpu_time_is_no_loss_where_no_operation_is_missing(void **state)
 }
 
 /* A disk that so many of 100 requests found as the recorded run's hardly did. */
+static double disk_busy = 0.5;
 static char *refused_requests(double unseen, bool continued, double alone_ns) {
     struct model *model = computing_model();
     int disk = build_object(model, OBJECT_DISK, 0);
@@ -479,7 +480,8 @@ static char *refused_requests(double unseen, bool continued, double alone_ns) {
     model->objects[disk].never_continued = continued;
     model->objects[disk].most_depth = alone_ns < 0 ? 2 : 0; /* nothing tells of more */
     model->objects[disk].alone_ns = alone_ns > 0 ? constant(alone_ns) : (struct dist){0};
-    struct sim_object_result object = {.operations.mean = 100, .unseen.mean = unseen};
+    struct sim_object_result object = {
+        .operations.mean = 100, .unseen.mean = unseen, .utilisation.mean = disk_busy};
     struct sim_result result = {.n_objects = 1, .objects = &object};
     char *reason = refusal_of_disks(model, &result);
     model_free(model);
@@ -500,6 +502,13 @@ static void requests_that_the_recording_had_none_of_get_no_figure(void **state) 
     free(reason);
     assert_null(refused_requests(1, true, 0));
     assert_null(refused_requests(50, true, 5 * MS));
+}
+
+static void a_disk_that_is_hardly_busy_takes_no_figure_away(void **state) {
+    (void)state;
+    disk_busy = 0.002;
+    assert_null(refused_requests(50, true, 0));
+    disk_busy = 0.5;
 }
 
 int main(void) {
@@ -527,6 +536,7 @@ int main(void) {
         cmocka_unit_test(fewer_operations_are_no_loss_where_a_guess_cost_nothing),
         cmocka_unit_test(other_configurations_must_do_the_recorded_work),
         cmocka_unit_test(requests_that_the_recording_had_none_of_get_no_figure),
+        cmocka_unit_test(a_disk_that_is_hardly_busy_takes_no_figure_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
