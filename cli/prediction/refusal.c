@@ -166,9 +166,7 @@ static double most_left(const struct sim_result *result, const struct sim_result
     return most;
 }
 
-/* Where others disturbed the recording, a better one comes first. */
-static char *refuse(const struct model *model, const struct sim_result *result, const char *what) {
-    char *reason = memory_format("everything waits for nothing at %s%s", result->stalled_at, what);
+char *refusal_beside_others(const struct model *model, char *reason) {
     if (!(model->foreign_share > judgement.foreign))
         return reason;
     char *both = memory_format("%s; other processes had %.0f %% of the CPU time when it was "
@@ -176,6 +174,11 @@ static char *refuse(const struct model *model, const struct sim_result *result, 
                                reason, 100 * model->foreign_share);
     free(reason);
     return both;
+}
+
+static char *refuse(const struct model *model, const struct sim_result *result, const char *what) {
+    return refusal_beside_others(
+        model, memory_format("everything waits for nothing at %s%s", result->stalled_at, what));
 }
 
 /* By what both kinds of runs are judged; `done` is the share of the work. */

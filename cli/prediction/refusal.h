@@ -38,6 +38,10 @@ char *refusal_of_loss(const struct sim_result *result, const struct sim_result *
  * time of it would not matter. */
 char *refusal_of_disks(const struct model *model, const struct sim_result *result);
 
+/* The reason, which it takes over; where others disturbed the recording, a better one comes first,
+ * and it says so. */
+char *refusal_beside_others(const struct model *model, char *reason);
+
 /* Did the simulated run come to a standstill at all? Then it must be judged. */
 bool refusal_is_due(const struct sim_result *result);
 

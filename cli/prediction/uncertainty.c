@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/judgement.h"
+#include "cli/prediction/refusal.h"
 
 /* Of /proc/stat. */
 #define TICK_NS 1e7
@@ -60,13 +61,28 @@ static double miss_beyond_chance(const struct model *model) {
     return !disturbed && missed > 0 ? missed : 0;
 }
 
+/* Others, and a quota, make a run longer, never shorter: by how much the model takes longer than
+ * any of its runs, beyond what runs differ by, it is wrong, whoever had the cores. */
+static double miss_upwards(const struct model *model) {
+    double most = 0;
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        bool is_time =
+            strcmp(check->what, "running time") == 0 || strcmp(check->what, "without probes") == 0;
+        if (is_time && check->measured > 0)
+            most = fmax(most, check->simulated / check->measured - 1 - model->cpu_spread);
+    }
+    return most;
+}
+
 /* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
  * number where one is unknown. But what nobody had the cores for is not odd: the probes may have
  * kept threads out of each other's way. While others had the cores, or a quota held the program
  * back, the running time checks less. */
 static double self_check(const struct model *model) {
     if (model->foreign_share > 0 || model->throttled_share > 0)
-        return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), judgement.unchecked);
+        return fmax(fmax(miss_of_cpu(model), judgement.unchecked),
+                    fmax(miss_beyond_others(model), miss_upwards(model)));
     double least = fmin(miss(model, "running time"), miss(model, "without probes"));
     return isnan(least) ? judgement.unchecked
                         : fmax(least, miss_beyond_chance(model) - unknown_share(model));
@@ -244,7 +260,7 @@ char *uncertainty_refuse(const struct model *model, const struct uncertainty *un
     char *cause = memory_format(causes[most].what, 100 * causes[most].share);
     char *reason = memory_format("the uncertainty would be as large as the figure: %s", cause);
     free(cause);
-    return reason;
+    return most == 0 ? refusal_beside_others(model, reason) : reason;
 }
 
 double uncertainty_share_of_open_response(double share, double busy) {

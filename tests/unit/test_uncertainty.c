@@ -115,6 +115,22 @@ static void others_explain_a_longer_run_only_as_far_as_they_had_cores(void **sta
     assert_true(share_of(&model, 4, 2) > explained + 0.5);
 }
 
+/* They make no run shorter: a model that takes longer than one of its runs is wrong by that. */
+static void others_do_not_explain_a_shorter_run(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.foreign_share = 0.4;
+    double right = share_of(&model, 4, 2);
+    checks[2].measured = 6; /* simulated: 9 */
+    assert_true(share_of(&model, 4, 2) > right + 1);
+    threads = 4;
+    struct uncertainty parts = uncertainty_find(&model, &threads, 2, 2);
+    char *reason = uncertainty_refuse(&model, &parts);
+    assert_non_null(
+        strstr(reason, "other processes had 40 % of the CPU time when it was recorded"));
+    free(reason);
+}
+
 static void a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause(void **state) {
     (void)state;
     struct model model = good_model();
@@ -319,6 +335,7 @@ int main(void) {
         cmocka_unit_test(missing_only_the_runs_without_probes_widens_it_where_these_are_long),
         cmocka_unit_test(while_others_had_the_cores_the_cpu_time_checks_the_model),
         cmocka_unit_test(others_explain_a_longer_run_only_as_far_as_they_had_cores),
+        cmocka_unit_test(others_do_not_explain_a_shorter_run),
         cmocka_unit_test(a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause),
         cmocka_unit_test(runs_that_differ_widen_it),
         cmocka_unit_test(too_few_runs_widen_it),
