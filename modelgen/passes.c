@@ -282,6 +282,7 @@ static void run_work_phase(struct build *build) {
 static void run_run_notes(struct build *build) {
     run_notes_attaching(build);
     run_notes_binding(build);
+    run_notes_programs(build);
     descriptor_waits_tell(build->trace, build->model);
     inlined_semaphores_note(build->recorded, build->facts, build->model);
 }

@@ -226,3 +226,28 @@ void run_notes_binding(const struct build *build) {
         free(place);
     }
 }
+
+/* The first thread of a process that nobody of the run was seen to make? */
+static bool begins_unseen(const struct trace_thread *thread) {
+    return thread->creator < 0 && thread->tid == thread->pid;
+}
+
+/* Its begin is the recorded one in the model, while the end that it waited for moves. */
+void run_notes_programs(const struct build *build) {
+    const struct trace *trace = build->trace;
+    struct model *model = build->model;
+    uint64_t first_end_ns = UINT64_MAX, last_start_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        if (!begins_unseen(thread))
+            continue;
+        first_end_ns = thread->end_ns < first_end_ns ? thread->end_ns : first_end_ns;
+        last_start_ns = thread->start_ns > last_start_ns ? thread->start_ns : last_start_ns;
+    }
+    if (last_start_ns < first_end_ns || model->unpredicted)
+        return;
+    model->unpredicted = memory_strdup(
+        "programs that began when others had ended, as those of a script, begin in the model when "
+        "they did: what sets them off is not recorded");
+    notes_add(model, "%s", model->unpredicted);
+}

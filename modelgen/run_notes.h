@@ -14,6 +14,9 @@ void run_notes_explain_time(const struct build *build);
 void run_notes_attaching(const struct build *build);
 void run_notes_binding(const struct build *build);
 
+/* Programs that began when others had ended: no other configuration is known. */
+void run_notes_programs(const struct build *build);
+
 /* Requests to disks outside of every recorded call. */
 /* What became of the requests of the kernel: commits, write-back, or neither. */
 void run_notes_requests_of_kernel(const struct build *build);

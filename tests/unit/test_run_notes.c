@@ -55,6 +55,31 @@ static void the_run_is_named_and_measured(void **state) {
     model_free(model);
 }
 
+/* Two programs; the second one begins then. */
+static bool is_predicted(uint64_t second_ns) {
+    struct trace *trace = builder_new(1);
+    for (int p = 0; p < 2; p++) {
+        int thread = builder_thread(trace, "main", -1);
+        uint64_t from = p ? second_ns : 0, to = p ? END : END / 2;
+        trace->threads[thread].pid = trace->threads[thread].tid;
+        builder_slice(trace, thread, from, to);
+    }
+    builder_finish(trace, END);
+    builder_life(trace, 0, 0, END / 2);
+    builder_life(trace, 1, second_ns, END);
+    struct model *model = builder_model(trace, NULL);
+    bool is = !model->unpredicted;
+    assert_true(is != has_note(model, "begin in the model when they did"));
+    model_free(model);
+    return is;
+}
+
+static void programs_one_after_the_other_are_known_as_they_were_recorded(void **state) {
+    (void)state;
+    assert_true(is_predicted(END / 4)); /* as the commands of a pipeline */
+    assert_false(is_predicted(END / 2));
+}
+
 static void what_is_missing_in_it_is_said(void **state) {
     (void)state;
     struct trace *trace = run();
@@ -231,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(semaphores_that_were_not_called_are_said),
         cmocka_unit_test(the_run_is_named_and_measured),
+        cmocka_unit_test(programs_one_after_the_other_are_known_as_they_were_recorded),
         cmocka_unit_test(what_is_missing_in_it_is_said),
         cmocka_unit_test(time_blocked_outside_of_every_call_is_unexplained),
         cmocka_unit_test(threads_that_are_stopped_again_and_again_are_told_from_one_long_stop),
