@@ -214,8 +214,9 @@ static void doubt(const struct input *input, struct doubts *doubts, bool *doubte
     built_free(&other);
 }
 
+/* How near its run's end is says nothing of a model that is let go on and has no figures. */
 static bool is_doubtful(const struct modelgen_trial *trial) {
-    return trial->stalls && trial->misfit > evidence.matters;
+    return trial->stalls && (trial->misfit > evidence.matters || trial->fails);
 }
 
 /* Names that outlive the model in which they were found. */

@@ -133,7 +133,9 @@ void stall_break(struct engine *engine) {
     } else {
         bool says_no = engine->plan->nodes[longest->node].says_no;
         longest->granted = says_no ? OUTCOME_NO : OUTCOME_YES;
-        longest->phase = PHASE_GRANTED;
+        /* whoever gave up a mutex to wait takes it again, as if he had been told */
+        *(longest->phase == PHASE_RETAKE ? &longest->after_retake : &longest->phase) =
+            PHASE_GRANTED;
     }
     if (longest->waits_in)
         wait_list_remove(longest);

@@ -412,6 +412,11 @@ static bool is_told(const struct model *model, const struct node *node) {
            statement_section_answers(&model->objects[node->object].sections[node->section]);
 }
 
+/* Does the last take close the queue? All who wait for more are told then, wherever they do. */
+static bool closes_by_itself(const struct model *model, const struct node *node) {
+    return node->kind == NODE_GET && model->objects[node->object].items_in_all > 0;
+}
+
 /* A node whose trace never showed one of its answers still needs a way on for it. */
 static void complete_outcomes(struct peg_builder *builder) {
     struct model *model = builder->model;
@@ -420,7 +425,8 @@ static void complete_outcomes(struct peg_builder *builder) {
         if (node->kind == NODE_END)
             continue;
         /* An answer that a close can give must be told apart from the ordinary one. */
-        bool closable = takes_part(node) && model_builder_is_closed(model, node->object);
+        bool closable = takes_part(node) && (model_builder_is_closed(model, node->object) ||
+                                             closes_by_itself(model, node));
         bool yes = false, no = false;
         for (size_t e = 0; e < node->n_edges; e++) {
             struct edge *edge = &node->edges[e];

@@ -58,12 +58,32 @@ static uint64_t closed_ns(const struct monitors *monitors, const struct explanat
                                            : UINT64_MAX;
 }
 
+#define NO_SECTION ((size_t)-1)
+
+/* What the thread that closes did right before. Where those who take also put, the last one to come
+ * does not wait: it finds that nobody is left who could put anything, and closes. NO_SECTION: it
+ * did nothing, or nobody closes. */
+static size_t last_look(const struct monitors *monitors, const struct explanation *guard,
+                        const struct object_history *history) {
+    for (size_t i = 0; i < history->count && guard->counter.close_class >= 0; i++) {
+        size_t closer = history->items[i].section;
+        if (history->items[i].class_index != guard->counter.close_class)
+            continue;
+        const size_t *first = monitors->first_of_thread;
+        while (*first < closer)
+            first++;
+        return *first == closer ? NO_SECTION : closer - 1;
+    }
+    return NO_SECTION;
+}
+
 void guard_fill_outcomes(const struct monitors *monitors, struct explanation *guard,
                          const struct object_history *history) {
     double *counters = initial_counters(guard, history);
     guard->tally.n_contradictions = 0;
     guard->counter.most = guard->counter.initial;
     uint64_t end_ns = closed_ns(monitors, guard);
+    size_t closes_next = last_look(monitors, guard, history);
     for (size_t i = 0; i < history->count; i++) {
         const struct history_event *event = &history->items[i];
         int weight = guard->counter.weight[event->class_index];
@@ -77,7 +97,8 @@ void guard_fill_outcomes(const struct monitors *monitors, struct explanation *gu
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->counter.tries && weight == 0;
             bool is_short = !is_enough(guard, event, counter);
-            bool closed = is_short && (event->time_ns >= end_ns || guard->counter.condition < 0);
+            bool closed = is_short && (event->time_ns >= end_ns || guard->counter.condition < 0 ||
+                                       event->section == closes_next);
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
             if (*outcome == OUTCOME_YES && is_short)
                 note_contradiction(guard, event, counter);

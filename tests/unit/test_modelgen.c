@@ -353,6 +353,64 @@ static void a_queue_that_its_takers_fill_again_ends_with_its_last_item(void **st
     trace_free(trace);
 }
 
+/* The same without items that end the threads: who comes for more while the other one waits finds
+ * that nobody is left who could put any, and tells that. One of them has work from the start; the
+ * other one takes every second item at another place. */
+static struct trace *idle_takers_trace(int rounds) {
+    struct history history = {builder_new(2), 1000};
+    int creator = builder_thread(history.trace, "main", -1);
+    int one = builder_thread(history.trace, "worker", creator);
+    int two = builder_thread(history.trace, "worker", creator);
+    for (int r = 0; r < rounds; r++) {
+        uint64_t start = history.now_ns;
+        history.now_ns += 5000;
+        section(&history, one, "put", 0, 0, NOT_EMPTY);
+        builder_section(history.trace, two,
+                        (struct builder_section){.function = "get",
+                                                 .line = 10,
+                                                 .caller_line = r % 2 ? 90 : 0,
+                                                 .mutex = MUTEX,
+                                                 .start_ns = start,
+                                                 .waits_for = NOT_EMPTY,
+                                                 .woken_ns = history.now_ns});
+        history.now_ns += 5000;
+        waiting_get(&history, one, two);
+    }
+    uint64_t idle_ns = history.now_ns;
+    history.now_ns += 5000;
+    section(&history, two, "get", 0, 0, 0);
+    broadcast(&history, two, "finish");
+    waiting_section(&history, one, "get", idle_ns, NOT_EMPTY, 0);
+    builder_run_all(history.trace, history.now_ns);
+    builder_finish(history.trace, history.now_ns);
+    return history.trace;
+}
+
+static void a_queue_that_the_last_idle_taker_closes_ends_with_its_last_item(void **state) {
+    (void)state;
+    struct trace *trace = idle_takers_trace(12);
+    struct error error = {0};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    int gets = 0;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        assert_int_not_equal(node->kind, NODE_CLOSE);
+        if (node->kind != NODE_GET)
+            continue;
+        gets++;
+        assert_true(model->objects[node->object].items_in_all == 24);
+        int answers[3] = {0}; /* whoever waits when it ends is told, wherever he does */
+        for (size_t e = 0; e < node->n_edges; e++)
+            answers[node->edges[e].when]++;
+        assert_int_equal(answers[OUTCOME_ANY], 0);
+        assert_int_equal(answers[OUTCOME_NO], 1);
+    }
+    assert_true(gets >= 2);
+    model_free(model);
+    trace_free(trace);
+}
+
 static void waits_that_follow_no_counter_stay_unexplained(void **state) {
     (void)state;
     struct history history = {builder_new(2), 1000};
@@ -774,6 +832,7 @@ int main(void) {
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
         cmocka_unit_test(who_sees_that_a_queue_is_closed_does_not_count_rounds),
         cmocka_unit_test(a_queue_that_its_takers_fill_again_ends_with_its_last_item),
+        cmocka_unit_test(a_queue_that_the_last_idle_taker_closes_ends_with_its_last_item),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),

@@ -700,6 +700,31 @@ static void what_little_proves_is_given_up_where_the_model_stalls(void **state) 
     }
 }
 
+/* With tokens it stalls, and misses its run by little; without, by more. */
+static struct modelgen_trial try_out_failing(const struct model *model, void *context) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_ACQUIRE)
+            return (struct modelgen_trial){
+                .misfit = 0.01, .stalls = true, .fails = *(const bool *)context};
+    return (struct modelgen_trial){.misfit = 0.1};
+}
+
+/* How near the run's end is says nothing of a model that leaves much undone. */
+static void what_little_proves_is_given_up_where_there_are_no_figures(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct trace *trace = stock_trace(8);
+        bool fails = i;
+        struct modelgen_options options = {.try_out = try_out_failing, .context = &fails};
+        struct error error = {0};
+        struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
+        assert_non_null(model);
+        assert_true(try_out_failing(model, &fails).stalls == !fails);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
@@ -722,6 +747,7 @@ int main(void) {
         cmocka_unit_test(a_stock_that_never_comes_back_proves_nothing),
         cmocka_unit_test(few_waits_that_the_source_does_not_explain_prove_nothing),
         cmocka_unit_test(what_little_proves_is_given_up_where_the_model_stalls),
+        cmocka_unit_test(what_little_proves_is_given_up_where_there_are_no_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1327,6 +1327,23 @@ static void test_a_guessed_wait_delays_at_most_what_follows_it(void **state) {
     assert_close(guessed_in(20 * MS), 9 * MS, 1e-9);
 }
 
+/* As if it had been told: the unlock behind the wait is none of what is not held. */
+static void test_a_guessed_wait_takes_its_mutex_again(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int flag = build_object(model, OBJECT_FLAG, 0), mutex = build_object(model, OBJECT_MUTEX, 0);
+    int pool = build_pool(model, 2, true);
+    int lock = build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_LOCK, mutex);
+    int wait = build_next(model, lock, constant(0), NODE_WAIT, flag);
+    model->nodes[wait].mutex = mutex;
+    end_after(model, build_next(model, wait, constant(1 * MS), NODE_UNLOCK, mutex), constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.guessed, 2 * result.replications, 0);
+    assert_close(result.stalls, 0, 0);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 static void test_a_signal_waits_for_those_woken_before(void **state) {
     (void)state;
     assert_close(ready_while_signalling(true, true), 5 * MS, 1e-9);
@@ -2572,6 +2589,7 @@ int main(void) {
         cmocka_unit_test(test_each_round_is_for_every_thread),
         cmocka_unit_test(test_a_core_that_has_just_become_idle_takes_a_thread_sooner),
         cmocka_unit_test(test_a_guessed_wait_delays_at_most_what_follows_it),
+        cmocka_unit_test(test_a_guessed_wait_takes_its_mutex_again),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
