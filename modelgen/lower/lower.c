@@ -330,10 +330,11 @@ static void give_permit_back(struct writer *writer, const struct trace_thread *t
 }
 
 /* Another process begins when the one that starts it says so, which no recorded call shows: it
- * waits for as long as it did. */
+ * waits for as long as it did. Not where it serves: a server's start is no part of its work. */
 static void wait_for_process(struct writer *writer, const struct trace_thread *thread) {
+    const struct outside_queues *outside = writer->in->outside;
     uint64_t begin_ns = writer->in->trace->threads[0].start_ns;
-    if (thread->creator >= 0 || thread->start_ns <= begin_ns)
+    if (thread->creator >= 0 || thread->start_ns <= begin_ns || (outside && outside->n > 0))
         return;
     writer_add_step(writer, NODE_SLEEP, thread->n_records, thread->start_ns, thread->start_ns)
         ->time.wait_ns = (double)(thread->start_ns - begin_ns);

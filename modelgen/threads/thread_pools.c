@@ -67,13 +67,24 @@ static int largest_burst(const struct trace *trace, const struct thread_pool *po
     return largest;
 }
 
+static bool has_tasks(const struct trace *trace, const struct thread_pool *pool) {
+    for (size_t i = 0; i < pool->n_threads; i++)
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[pool->threads[i]]);
+             event_cursor_next(&at);)
+            if (at.event->api == ROLE_task_end)
+                return true;
+    return false;
+}
+
 /* A pool whose threads are all started before any of it works counts in full, even when the first
- * ones end before the last ones start: they are created in one go by one thread. */
+ * ones end before the last ones start: they are created in one go by one thread. So do the first
+ * threads of processes, as nobody of the model makes one where another has ended, but for a
+ * server's, of which another takes the tasks. */
 static int pool_size(const struct trace *trace, const struct thread_pool *pool,
                      const uint64_t *joined_ns) {
     if (pool->team)
         return pool->team->size;
-    if (pool->creator < 0) /* nobody of the model makes one of them where another has ended */
+    if (pool->creator < 0 && !has_tasks(trace, pool))
         return (int)pool->n_threads;
     int overlap = peak_threads(trace, pool->threads, pool->n_threads);
     int burst = largest_burst(trace, pool, joined_ns);

@@ -354,8 +354,7 @@ static void one_less_than_the_command_names_is_who_asks_and_works_along(void **s
 }
 
 /* A script runs the program "t" and, before and after it, "u" twice. */
-static void each_program_of_a_script_is_a_pool_and_begins_when_it_did(void **state) {
-    (void)state;
+static struct trace *trace_of_script(void) {
     struct trace *trace = builder_new(2);
     uint32_t of_t = builder_context(trace, "f", 10, "main", 20);
     struct trace_frame other = {"g", file, 10, 0, "u", 0};
@@ -371,7 +370,12 @@ static void each_program_of_a_script_is_a_pool_and_begins_when_it_did(void **sta
     builder_finish(trace, end);
     for (int p = 0; p < 3; p++)
         builder_life(trace, p, begin[p], begin[p] + WORK_NS);
-    struct model *model = builder_model(trace, NULL);
+    return trace;
+}
+
+static void each_program_of_a_script_is_a_pool_and_begins_when_it_did(void **state) {
+    (void)state;
+    struct model *model = builder_model(trace_of_script(), NULL);
     assert_int_equal(model->n_pools, 2);
     assert_int_equal(model->pools[0].profiled_threads, 2); /* though one lived at a time */
     assert_int_equal(model->pools[1].profiled_threads, 1);
@@ -380,6 +384,17 @@ static void each_program_of_a_script_is_a_pool_and_begins_when_it_did(void **sta
     assert_int_equal(first->kind, NODE_SLEEP);
     assert_true(first->wait_ns.mean == WORK_NS);
     model_free(model);
+}
+
+static void of_processes_with_tasks_as_many_count_as_lived_at_a_time(void **state) {
+    (void)state;
+    struct trace *trace = trace_of_script();
+    trace->threads[2].records[0].api = ROLE_task_end;
+    struct thread_pools pools = sourceless_pools(trace);
+    assert_int_equal(pools.n_pools, 2);
+    assert_int_equal(pools.pools[0].size, 1);
+    thread_pools_free(&pools);
+    trace_free(trace);
 }
 
 int main(void) {
@@ -401,6 +416,7 @@ int main(void) {
         cmocka_unit_test(as_many_threads_as_cores_may_be_all_that_there_ever_are),
         cmocka_unit_test(one_less_than_the_command_names_is_who_asks_and_works_along),
         cmocka_unit_test(each_program_of_a_script_is_a_pool_and_begins_when_it_did),
+        cmocka_unit_test(of_processes_with_tasks_as_many_count_as_lived_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
