@@ -112,6 +112,7 @@ static void run_sysv_semaphores(struct build *build) {
 }
 
 static void run_unsignalled_waits(struct build *build) {
+    unsignalled_waits_as_ends(&build->log);
     unsignalled_waits_as_sleeps(&build->log);
 }
 

@@ -329,6 +329,17 @@ static void give_permit_back(struct writer *writer, const struct trace_thread *t
     }
 }
 
+/* Another process begins when the one that starts it says so, which no recorded call shows: it
+ * waits for as long as it did. Not where it serves: a server's start is no part of its work. */
+static void wait_for_process(struct writer *writer, const struct trace_thread *thread) {
+    const struct outside_queues *outside = writer->in->outside;
+    uint64_t begin_ns = writer->in->trace->threads[0].start_ns;
+    if (thread->creator >= 0 || thread->start_ns <= begin_ns || (outside && outside->n > 0))
+        return;
+    writer_add_step(writer, NODE_SLEEP, thread->n_records, thread->start_ns, thread->start_ns)
+        ->time.wait_ns = (double)(thread->start_ns - begin_ns);
+}
+
 static void write_thread(struct writer *writer, size_t t) {
     const struct trace_thread *thread = &writer->in->trace->threads[t];
     writer->thread = t;
@@ -341,6 +352,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->pending_work = -1;
     writer->last_round_end = 0;
     writer_add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
+    wait_for_process(writer, thread);
     lower_sections_first_draws(writer, thread->start_ns);
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         write_record(writer, at.number, at.event);

@@ -78,6 +78,59 @@ static void show_thread(struct event_log *log, size_t t, const struct map *condi
     }
 }
 
+/* A thread that a library made behind the probes' back: the model has nobody who makes it, and
+ * would not end before it does. What it waits for when its process ends never comes. */
+static bool is_ended_in_last_wait(const struct trace_thread *thread) {
+    if (thread->creator >= 0 || thread->tid == thread->pid || thread->n_records == 0)
+        return false;
+    const struct trace_record *last = &thread->records[thread->n_records - 1];
+    return trace_is_condition_wait(last) && last->flags & TRACE_UNFINISHED;
+}
+
+/* The mutex that it took last of those that it has there; a wait that did not return tells none. 0:
+ * it has none. */
+static uint64_t last_mutex(const struct trace_thread *thread) {
+    struct map released = MAP_EMPTY;
+    uint64_t mutex = 0;
+    for (size_t r = thread->n_records - 1; !mutex && r-- > 0;) {
+        const struct trace_record *record = &thread->records[r];
+        if (api_catalog[record->api].object != ON_MUTEX || record->flags & TRACE_FAILED)
+            continue;
+        if (trace_op(record) == OP_UNLOCK)
+            map_put(&released, record->object, 1);
+        else if (!map_get(&released, record->object, 0))
+            mutex = record->object;
+    }
+    map_free(&released);
+    return mutex;
+}
+
+/* It ends when it has left the core where it was then. */
+static void end_thread(struct trace_thread *thread, uint64_t time_ns) {
+    while (thread->n_slices > 0 && thread->slices[thread->n_slices - 1].on_ns > time_ns)
+        thread->n_slices--;
+    uint64_t off_ns = thread->n_slices > 0 ? thread->slices[thread->n_slices - 1].off_ns : 0;
+    thread->end_ns = off_ns > time_ns ? off_ns : time_ns;
+}
+
+size_t unsignalled_waits_as_ends(struct event_log *log) {
+    size_t found = 0;
+    for (size_t t = 0; t < log->trace.n_threads; t++) {
+        const struct trace_thread *thread = &log->trace.threads[t];
+        uint64_t mutex = is_ended_in_last_wait(thread) ? last_mutex(thread) : 0;
+        if (!mutex)
+            continue;
+        struct trace_record *last = event_log_change(log, t, thread->n_records - 1);
+        *last = mutex_call(last, ROLE_unlock, mutex, last->start_ns);
+        end_thread(event_log_thread(log, t), last->start_ns);
+        found++;
+    }
+    if (found > 0)
+        decision("unsignalled_waits", "condition", "end",
+                 "%zu threads whose creation was not seen wait until the program ends", found);
+    return found;
+}
+
 size_t unsignalled_waits_as_sleeps(struct event_log *log) {
     struct map conditions = find_conditions(&log->trace);
     size_t found = 0;

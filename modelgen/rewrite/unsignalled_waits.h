@@ -12,4 +12,8 @@
 /* Shows such waits as an unlock, a sleep and a lock. Gives how many. */
 size_t unsignalled_waits_as_sleeps(struct event_log *log);
 
+/* Shows the wait in which the program's end finds a thread that nobody of the run created as an
+ * unlock, behind which the thread ends. Gives how many. */
+size_t unsignalled_waits_as_ends(struct event_log *log);
+
 #endif

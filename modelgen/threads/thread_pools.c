@@ -67,12 +67,25 @@ static int largest_burst(const struct trace *trace, const struct thread_pool *po
     return largest;
 }
 
+static bool has_tasks(const struct trace *trace, const struct thread_pool *pool) {
+    for (size_t i = 0; i < pool->n_threads; i++)
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[pool->threads[i]]);
+             event_cursor_next(&at);)
+            if (at.event->api == ROLE_task_end)
+                return true;
+    return false;
+}
+
 /* A pool whose threads are all started before any of it works counts in full, even when the first
- * ones end before the last ones start: they are created in one go by one thread. */
+ * ones end before the last ones start: they are created in one go by one thread. So do the first
+ * threads of processes, as nobody of the model makes one where another has ended, but for a
+ * server's, of which another takes the tasks. */
 static int pool_size(const struct trace *trace, const struct thread_pool *pool,
                      const uint64_t *joined_ns) {
     if (pool->team)
         return pool->team->size;
+    if (pool->creator < 0 && !has_tasks(trace, pool))
+        return (int)pool->n_threads;
     int overlap = peak_threads(trace, pool->threads, pool->n_threads);
     int burst = largest_burst(trace, pool, joined_ns);
     return burst > overlap ? burst : overlap;
@@ -503,6 +516,20 @@ static void find_limits(const struct trace *trace, struct thread_pools *pools) {
 
 /* ---- the pools ---- */
 
+/* The program that a thread without a creator is the first one of, by what its first recorded call
+ * was made from. 0: not known. */
+static uint64_t program_of(const struct trace *trace, const struct trace_thread *thread) {
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (at.event->context == TRACE_NO_CONTEXT)
+            continue;
+        const struct trace_context *calls = &trace->contexts[at.event->context];
+        const char *module = calls->n_frames > 0 ? calls->frames[calls->n_frames - 1].module : NULL;
+        if (module)
+            return map_mix_text(11, module);
+    }
+    return 0;
+}
+
 /* Per thread: the number of its pool, were there no stages. */
 static int *group_threads(const struct trace *trace, const struct teams *teams,
                           const uint32_t *places, size_t *n_groups) {
@@ -515,6 +542,8 @@ static int *group_threads(const struct trace *trace, const struct teams *teams,
         uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
         uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
         key = map_mix_text(key, thread->start_routine);
+        if (thread->creator < 0) /* a script's programs all begin with main */
+            key = map_mix(key, program_of(trace, thread));
         const struct team *team = teams_of(teams, t);
         if (team) /* one team whatever the calls that lead to its region */
             key = map_mix(map_mix(7, (uint64_t)(team - teams->teams)), (uint64_t)creator);

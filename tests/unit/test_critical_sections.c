@@ -67,6 +67,38 @@ static void a_signal_after_the_unlock_belongs_to_the_section(void **state) {
     trace_free(trace);
 }
 
+/* Thread 0 signals NOT_EMPTY behind a section of MUTEX and inside of one of OTHER_MUTEX; thread 1
+ * waits for it with this one. Gives how many signals the sections of MUTEX have. */
+static size_t signals_of_inner_section(uint64_t mutex_of_wait) {
+    struct trace *trace = builder_new_with_workers(1);
+    uint32_t outer = builder_context(trace, "fill", 5, "thread", 100);
+    uint32_t put = builder_context(trace, "put", 10, "thread", 100);
+    uint32_t get = builder_context(trace, "get", 20, "thread", 100);
+    builder_record(trace, 0, "pthread_mutex_lock", 5, 0, OTHER_MUTEX, outer, 0);
+    builder_record(trace, 0, "pthread_mutex_lock", 10, 0, MUTEX, put, 0);
+    builder_record(trace, 0, "pthread_mutex_unlock", 20, 0, MUTEX, put, 0);
+    builder_record(trace, 0, "pthread_cond_signal", 30, 0, NOT_EMPTY, put, 0);
+    builder_record(trace, 0, "pthread_mutex_unlock", 40, 0, OTHER_MUTEX, outer, 0);
+    builder_record(trace, 1, "pthread_mutex_lock", 1, 0, mutex_of_wait, get, 0);
+    builder_record(trace, 1, "pthread_cond_wait", 2, 48, NOT_EMPTY, get, 0);
+    builder_record(trace, 1, "pthread_mutex_unlock", 60, 0, mutex_of_wait, get, 0);
+    builder_finish(trace, 100);
+    struct sections sections = sections_find(trace, builder_no_pools);
+    assert_int_equal(sections.n_sections, 3);
+    assert_int_equal(sections.sections[0].lock_record, 1); /* the inner one is closed first */
+    assert_int_equal(sections.sections[0].n_signals + sections.sections[1].n_signals, 1);
+    size_t n = sections.sections[0].n_signals;
+    sections_free(&sections, trace);
+    trace_free(trace);
+    return n;
+}
+
+static void in_another_section_it_belongs_to_the_mutex_of_who_waits(void **state) {
+    (void)state;
+    assert_int_equal(signals_of_inner_section(MUTEX), 1);
+    assert_int_equal(signals_of_inner_section(OTHER_MUTEX), 0);
+}
+
 /* It never went on: nobody can say how its section would have ended. */
 static void a_section_in_whose_wait_the_program_ended_is_cut(void **state) {
     (void)state;
@@ -115,6 +147,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
         cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
+        cmocka_unit_test(in_another_section_it_belongs_to_the_mutex_of_who_waits),
         cmocka_unit_test(a_section_in_whose_wait_the_program_ended_is_cut),
         cmocka_unit_test(objects_of_the_same_call_sites_are_alike),
     };

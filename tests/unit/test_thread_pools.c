@@ -353,6 +353,50 @@ static void one_less_than_the_command_names_is_who_asks_and_works_along(void **s
     assert_true(asked_of(3, "5") == 3); /* no number that tells anything */
 }
 
+/* A script runs the program "t" and, before and after it, "u" twice. */
+static struct trace *trace_of_script(void) {
+    struct trace *trace = builder_new(2);
+    uint32_t of_t = builder_context(trace, "f", 10, "main", 20);
+    struct trace_frame other = {"g", file, 10, 0, "u", 0};
+    uint32_t of_u = builder_chain(trace, 1, &other);
+    const uint64_t begin[] = {0, WORK_NS, 2 * WORK_NS}, end = 3 * WORK_NS;
+    for (int p = 0; p < 3; p++) {
+        int thread = builder_thread(trace, "main", -1);
+        trace->threads[thread].pid = trace->threads[thread].tid;
+        builder_call(trace, thread, "nanosleep", begin[p] + 10, begin[p] + 20, 0,
+                     p == 1 ? of_t : of_u);
+        builder_slice(trace, thread, begin[p], begin[p] + WORK_NS);
+    }
+    builder_finish(trace, end);
+    for (int p = 0; p < 3; p++)
+        builder_life(trace, p, begin[p], begin[p] + WORK_NS);
+    return trace;
+}
+
+static void each_program_of_a_script_is_a_pool_and_begins_when_it_did(void **state) {
+    (void)state;
+    struct model *model = builder_model(trace_of_script(), NULL);
+    assert_int_equal(model->n_pools, 2);
+    assert_int_equal(model->pools[0].profiled_threads, 2); /* though one lived at a time */
+    assert_int_equal(model->pools[1].profiled_threads, 1);
+    const struct node *start = &model->nodes[model->pools[1].entry];
+    const struct node *first = &model->nodes[start->edges[0].to];
+    assert_int_equal(first->kind, NODE_SLEEP);
+    assert_true(first->wait_ns.mean == WORK_NS);
+    model_free(model);
+}
+
+static void of_processes_with_tasks_as_many_count_as_lived_at_a_time(void **state) {
+    (void)state;
+    struct trace *trace = trace_of_script();
+    trace->threads[2].records[0].api = ROLE_task_end;
+    struct thread_pools pools = sourceless_pools(trace);
+    assert_int_equal(pools.n_pools, 2);
+    assert_int_equal(pools.pools[0].size, 1);
+    thread_pools_free(&pools);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
@@ -371,6 +415,8 @@ int main(void) {
         cmocka_unit_test(one_thread_that_got_a_part_need_not_be_the_number),
         cmocka_unit_test(as_many_threads_as_cores_may_be_all_that_there_ever_are),
         cmocka_unit_test(one_less_than_the_command_names_is_who_asks_and_works_along),
+        cmocka_unit_test(each_program_of_a_script_is_a_pool_and_begins_when_it_did),
+        cmocka_unit_test(of_processes_with_tasks_as_many_count_as_lived_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Timed waits for conditions that nobody signals. */
+/* Timed waits for conditions that nobody signals, and waits that the program's end ends. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,12 +77,60 @@ static void a_wait_with_a_mutex_that_is_not_held_stays(void **state) {
     assert_stays(ticks(OTHER_MUTEX));
 }
 
+/* A thread of process 1 ends in a wait, as its process does; another mutex was taken and given back
+ * since. `creator`: -1: its creation was not seen, or it is the process's first thread, `tid` 1. */
+static struct trace *waits_to_the_end(int creator, int tid) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    int thread = builder_thread(trace, "?", creator);
+    trace->threads[thread].tid = tid;
+    uint32_t place = builder_context(trace, "idle", 10, "thread", 20);
+    builder_call(trace, thread, "pthread_mutex_trylock", 10, 10, MUTEX, place);
+    builder_call(trace, thread, "pthread_mutex_lock", 12, 12, OTHER_MUTEX, place);
+    builder_call(trace, thread, "pthread_mutex_unlock", 14, 14, OTHER_MUTEX, place);
+    builder_call(trace, thread, "pthread_cond_wait", 20, 300, CONDITION, place);
+    builder_unfinished(trace, thread);
+    builder_finish(trace, 300);
+    return trace;
+}
+
+static void who_was_created_unseen_ends_where_it_begins_to_wait_for_ever(void **state) {
+    (void)state;
+    struct trace *trace = waits_to_the_end(-1, 2);
+    builder_slice(trace, 1, 5, 25);
+    builder_slice(trace, 1, 299, 300);
+    struct event_log log = event_log_of(trace);
+    assert_int_equal(unsignalled_waits_as_ends(&log), 1);
+    assert_int_equal(log.trace.threads[1].n_records, 4);
+    assert_int_equal(shown_call(&log, 1, 3)->api, ROLE_unlock);
+    assert_int_equal(shown_call(&log, 1, 3)->object, MUTEX);
+    assert_int_equal(shown_call(&log, 1, 3)->start_ns, 20);
+    assert_int_equal(log.trace.threads[1].end_ns, 25);
+    assert_int_equal(log.trace.threads[1].n_slices, 1);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
+static void first_threads_and_those_with_a_creator_wait(void **state) {
+    (void)state;
+    for (int creator = -1; creator <= 0; creator++) {
+        struct trace *trace = waits_to_the_end(creator, creator < 0 ? 1 : 2);
+        struct event_log log = event_log_of(trace);
+        assert_int_equal(unsignalled_waits_as_ends(&log), 0);
+        assert_shown_as_recorded(&log, trace);
+        event_log_free(&log);
+        trace_free(trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_for_what_nobody_signals_sleeps_without_the_mutex),
         cmocka_unit_test(what_was_signalled_once_is_a_condition),
         cmocka_unit_test(a_wait_that_ended_before_its_timeout_is_for_a_condition),
         cmocka_unit_test(a_wait_with_a_mutex_that_is_not_held_stays),
+        cmocka_unit_test(who_was_created_unseen_ends_where_it_begins_to_wait_for_ever),
+        cmocka_unit_test(first_threads_and_those_with_a_creator_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
