@@ -59,19 +59,48 @@ static bool tells_before(const struct finder *finder, size_t index) {
     return false;
 }
 
+/* Is each thread that comes there this one, or made by it? */
+static bool makes_all(const struct finder *finder, const struct candidate *candidate, int creator) {
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t section = finder->history.items[i];
+        int thread = section_at(finder, section)->thread;
+        if (candidate->roles[section] != HISTORY_NO_ROLE && thread != creator &&
+            finder->trace->threads[thread].creator != creator)
+            return false;
+    }
+    return true;
+}
+
+/* Who makes the others may come by a place of its own, as where the compiler wrote the barrier out
+ * in their function alone. It takes two of them, and many waits, to show that all meet. The thread;
+ * -1: nobody may. */
+static int who_may_come_apart(const struct finder *finder, const struct candidate *candidate) {
+    if (candidate->parameter < 3 || candidate->tally.waited < evidence.convincing_turns)
+        return -1;
+    int any = section_at(finder, finder->history.items[0])->thread;
+    int maker = finder->trace->threads[any].creator;
+    return makes_all(finder, candidate, any)                   ? any
+           : maker >= 0 && makes_all(finder, candidate, maker) ? maker
+                                                               : -1;
+}
+
 /* All come to a round at the same place: else it may be a thread that waits for another one. */
 static bool is_a_meeting(const struct finder *finder, struct candidate *candidate) {
     size_t parties = (size_t)candidate->parameter, arrived = 0;
     const struct section_class *first = NULL;
+    int apart = who_may_come_apart(finder, candidate);
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
         if (candidate->roles[section] == HISTORY_NO_ROLE)
             continue;
-        first = arrived == 0 ? class_at(finder, section) : first;
+        bool is_apart = section_at(finder, section)->thread == apart;
+        first = arrived == 0 ? NULL : first;
+        first = first || is_apart ? first : class_at(finder, section);
         arrived = (arrived + 1) % parties;
         const struct contradiction wrong = {section_at(finder, section)->acquire_ns, section,
                                             section_at(finder, section)->n_waits > 0, 0};
-        if (!is_at(finder, section, first) || tells_before(finder, section))
+        bool is_elsewhere = !is_apart && !is_at(finder, section, first);
+        if (is_elsewhere || tells_before(finder, section))
             tally_add_violation(&candidate->tally, &wrong);
     }
     return true;

@@ -117,6 +117,36 @@ static void what_nobody_wakes_is_no_barrier(void **state) {
     found_free(&found);
 }
 
+/* Main and two workers meet, each by turns as the last one; `apart` does so in another function. */
+static struct trace *meeting_trace(int apart) {
+    struct trace *trace = builder_new_with_workers(2);
+    for (uint64_t round = 0; round < 6; round++) {
+        uint64_t at = 1000 * (round + 1);
+        for (int i = 0; i < 3; i++) {
+            int thread = (int)((round + (uint64_t)i) % 3);
+            bool is_last = i == 2;
+            section(trace, thread, thread == apart ? "gather" : "meet", 0, at + 100 * (uint64_t)i,
+                    is_last ? 0 : at + 330 + 10 * (uint64_t)i,
+                    at + (is_last ? 320 : 335) + 10 * (uint64_t)i, is_last);
+        }
+    }
+    return trace;
+}
+
+/* As where the compiler has written out the call in one of two functions. */
+static void who_makes_the_others_may_meet_them_by_a_place_of_its_own(void **state) {
+    (void)state;
+    for (int apart = 0; apart < 3; apart++) {
+        struct found found = find(meeting_trace(apart), 10000);
+        size_t barriers = 0;
+        for (size_t i = 0; i < count_by(&found.monitors, BY_PATTERN); i++)
+            barriers +=
+                number_by(&found.monitors, BY_PATTERN, i)->pattern.kind == HAND_MADE_BARRIER;
+        assert_int_equal(barriers, apart == 0);
+        found_free(&found);
+    }
+}
+
 /* ---- read-write locks ---- */
 
 /* Two readers together, then a writer alone. With `greedy` a second reader comes in beside it. */
@@ -448,6 +478,7 @@ int main(void) {
         cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
         cmocka_unit_test(what_the_source_calls_a_barrier_is_not_doubted),
         cmocka_unit_test(what_nobody_wakes_is_no_barrier),
+        cmocka_unit_test(who_makes_the_others_may_meet_them_by_a_place_of_its_own),
         cmocka_unit_test(readers_together_and_writers_alone_are_a_read_write_lock),
         cmocka_unit_test(a_reader_beside_a_writer_refutes_the_read_write_lock),
         cmocka_unit_test(threads_that_wait_for_each_other_take_turns),
