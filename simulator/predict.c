@@ -87,8 +87,10 @@ static int run_study(struct study *study, struct error *error) {
             run_batch(study, end < study->max_replications ? end : study->max_replications);
         }
         const char *failure = study->replications[study->n++].failure;
-        if (failure[0])
-            return error_set(error, "%s (seed %llu)", failure, (unsigned long long)study->seed);
+        if (!failure[0])
+            continue;
+        error_set(error, "%s (seed %llu)", failure, (unsigned long long)study->seed);
+        return SIM_STUCK;
     }
     return 0;
 }

@@ -91,8 +91,8 @@ struct sim_result {
                         * end: it was taken that the longest had come true */
     double guessed_ns; /* by how much a run may be too long by that, on average: these waits took so
                         * long, and so much came behind them */
-    char stalled_at[400]; /* where everything waited first: node and object of who was let go, and
-                           * of the others */
+    char stalled_at[400]; /* where everything waited first: node and object of who came to wait
+                           * last, and of the others */
     struct estimate run_ns;
     struct estimate tasks; /* completed per run; 0 when the model marks none */
     struct estimate throughput_hz;
@@ -105,7 +105,11 @@ struct sim_result {
     struct sim_pool_result *pools;
 };
 
-/* Simulates; 0, or -1 and `error` (impossible configuration: cores < 1, a pool with < 1 thread
+/* The simulated run comes to no end: no fault of who asks, but of the model. */
+#define SIM_STUCK (-2)
+
+/* Simulates; 0, SIM_STUCK and `error` (of a run that should end by itself: why it does not), or -1
+ * and `error` (impossible configuration: cores < 1, a pool with < 1 thread
  * (unless its size follows another's and it is created later: "threads - 1 helpers"), a
  * barrier with no parties; arrivals or threads that never end without a horizon; 1e7 events without
  * progress of time). The model must outlive the call only.

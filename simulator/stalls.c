@@ -44,27 +44,39 @@ static double waiting_since(const struct thread *thread) {
     return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
 }
 
-#define MOST_PLACES 4 /* that are told of one stall */
+#define MOST_PLACES 5 /* that are told of one stall */
 
-static bool is_first_there(const struct engine *engine, int i, const struct thread *told) {
-    const struct thread *thread = &engine->threads[i];
-    if (!is_waiting(thread) || thread->node == told->node)
-        return false;
-    for (int j = 0; j < i; j++)
-        if (is_waiting(&engine->threads[j]) && engine->threads[j].node == thread->node)
-            return false;
-    return true;
+static bool is_told(const struct thread *const *told, int n, const struct thread *thread) {
+    for (int i = 0; i < n; i++)
+        if (told[i]->node == thread->node)
+            return true;
+    return false;
 }
 
-/* Everyone waits, and `told` is let go: the first time all places are told. */
-static void tell_waiters(struct engine *engine, const struct thread *told) {
+/* At a place that is not told yet; NULL: nobody waits there. */
+static const struct thread *last_waiter(const struct engine *engine,
+                                        const struct thread *const *told, int n) {
+    const struct thread *last = NULL;
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        const struct thread *thread = &engine->threads[i];
+        if (is_waiting(thread) && !is_told(told, n, thread) &&
+            (!last || waiting_since(thread) > waiting_since(last)))
+            last = thread;
+    }
+    return last;
+}
+
+/* Everyone waits: the first time the places are told. Whoever began to wait last is nearest to the
+ * cause; who waits since long ago may only wait for the end, as idle threads of a library. */
+static void tell_waiters(struct engine *engine) {
     if (engine->stalled_at[0])
         return;
-    tell_stall(engine, told, "everyone waits");
-    int n = 0;
-    for (int i = 0; i < engine->plan->n_threads && n < MOST_PLACES; i++)
-        if (is_first_there(engine, i, told))
-            tell_place(engine, n++ ? "; " : ", the others at ", &engine->threads[i], "");
+    const struct thread *told[MOST_PLACES];
+    for (int n = 0; n < MOST_PLACES && (told[n] = last_waiter(engine, told, n)); n++)
+        if (n == 0)
+            tell_stall(engine, told[n], "everyone waits");
+        else
+            tell_place(engine, n > 1 ? "; " : ", the others at ", told[n], "");
 }
 
 /* A model that stalls so often in one run does not get right by going on: whoever waits longest,
@@ -123,7 +135,7 @@ void stall_break(struct engine *engine) {
                  "some of its threads, build it again");
         return;
     }
-    tell_waiters(engine, longest);
+    tell_waiters(engine);
     if (engine->plan->nodes[longest->node].kind == NODE_WAIT)
         note_guess(engine, longest);
     else

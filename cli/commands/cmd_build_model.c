@@ -420,7 +420,12 @@ static void add_checks(struct model *model, const struct own_run *own_run,
  * it came to a standstill. */
 static int check_itself(struct model *model, const struct own_run *own_run, struct error *error) {
     struct sim_result result;
-    if (simulate_itself(model, own_run->trace, &result, error) < 0)
+    int status = simulate_itself(model, own_run->trace, &result, error);
+    if (status == SIM_STUCK) {
+        modelgen_add_standstill(model, error->text);
+        return 1;
+    }
+    if (status < 0)
         return -1;
     char *refused = refusal_of_own_run(model, &result, own_run->measured.cpu_ns);
     if (refused)

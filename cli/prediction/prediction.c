@@ -48,6 +48,15 @@ static int simulate_own(const struct model *model, const struct sim_config *base
     return sim_predict(model, &config, own, error);
 }
 
+/* A model that gets stuck has no figures, for the reason that is in `error`. Gives the status that
+ * is left. */
+static int refuse_stuck(int status, struct prediction *prediction, const struct error *error) {
+    if (status != SIM_STUCK)
+        return status;
+    prediction->no_figures = memory_strdup(error->text);
+    return 0;
+}
+
 /* Judges a run that came to a standstill by the recorded configuration's. */
 static int judge(const struct model *model, const struct sim_config *base, const int *own_threads,
                  struct prediction *prediction, struct error *error) {
@@ -59,8 +68,9 @@ static int judge(const struct model *model, const struct sim_config *base, const
         return 0;
     }
     struct sim_result own;
-    if (simulate_own(model, base, own_threads, &own, error) < 0)
-        return -1;
+    int status = simulate_own(model, base, own_threads, &own, error);
+    if (status < 0)
+        return refuse_stuck(status, prediction, error);
     char *refused = refusal_of_own_run(model, &own, recorded_cpu_ns);
     prediction->no_figures = refusal_of_run(model, own_threads, prediction->pool_threads,
                                             &prediction->result, refused ? NULL : &own);
@@ -73,8 +83,9 @@ static int judge(const struct model *model, const struct sim_config *base, const
 static int judge_loss(const struct model *model, const struct sim_config *base,
                       const int *own_threads, struct prediction *prediction, struct error *error) {
     struct sim_result own;
-    if (simulate_own(model, base, own_threads, &own, error) < 0)
-        return -1;
+    int status = simulate_own(model, base, own_threads, &own, error);
+    if (status < 0)
+        return refuse_stuck(status, prediction, error);
     prediction->no_figures = refusal_of_loss(&prediction->result, &own);
     sim_result_free(&own);
     return 0;
@@ -114,8 +125,9 @@ static int simulate_demands(const struct model *model, struct sim_config *config
                             struct prediction *prediction, struct error *error) {
     config->cpu_factor = config->cores == 1 ? cpu_factor_of(model, 1) : 1;
     for (int time = 0; time < TIMES; time++) {
-        if (sim_predict(model, config, &prediction->result, error) < 0)
-            return -1;
+        int status = sim_predict(model, config, &prediction->result, error);
+        if (status < 0)
+            return status;
         double factor = cpu_factor_of(model, prediction_busy_cores(prediction));
         if (!(fabs(factor - config->cpu_factor) > NEAR) || time == TIMES - 1)
             break;
@@ -202,27 +214,36 @@ int prediction_find_response_share(struct prediction *prediction, const struct s
     return 0;
 }
 
+/* What speaks against the configuration when it has been simulated. */
+static int judge_result(const struct model *model, const struct sim_config *base,
+                        const int *own_threads, struct prediction *prediction,
+                        struct error *error) {
+    if (refusal_is_due(&prediction->result) &&
+        judge(model, base, own_threads, prediction, error) < 0)
+        return -1;
+    if (!prediction->no_figures)
+        prediction->no_figures = refuse_result(model, prediction);
+    if (!prediction->no_figures &&
+        refusal_of_loss_is_due(model, &prediction->result, prediction_recorded_cpu_ns(model)))
+        return judge_loss(model, base, own_threads, prediction, error);
+    return 0;
+}
+
 static int simulate(const struct model *model, const struct sim_config *base,
                     const int *own_threads, struct prediction *prediction, struct error *error) {
+    int status = 0;
     prediction->no_figures = refuse_configuration(model, own_threads, prediction);
     if (!prediction->no_figures) {
         struct sim_config config = *base;
         prediction_configure(prediction, &config);
-        if (simulate_demands(model, &config, prediction, error) < 0)
-            return -1;
-        if (refusal_is_due(&prediction->result) &&
-            judge(model, base, own_threads, prediction, error) < 0)
-            return -1;
-        if (!prediction->no_figures)
-            prediction->no_figures = refuse_result(model, prediction);
-        if (!prediction->no_figures &&
-            refusal_of_loss_is_due(model, &prediction->result, prediction_recorded_cpu_ns(model)) &&
-            judge_loss(model, base, own_threads, prediction, error) < 0)
-            return -1;
+        status =
+            refuse_stuck(simulate_demands(model, &config, prediction, error), prediction, error);
     }
+    if (status == 0 && !prediction->no_figures)
+        status = judge_result(model, base, own_threads, prediction, error);
     if (prediction->no_figures)
         blank(&prediction->result);
-    return 0;
+    return status;
 }
 
 struct uncertainty prediction_uncertainty(const struct prediction *prediction) {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/prediction/prediction.h"
 #include "cli/prediction/uncertainty.h"
@@ -74,10 +75,35 @@ static void responses_without_a_queue_are_as_sure_as_all_else(void **state) {
     model_free(model);
 }
 
+/* A thread that tries again and again to take what nobody gives. */
+static void a_run_that_does_not_end_gives_no_figure(void **state) {
+    (void)state;
+    static const struct thread_choice own = {.label = "as profiled"};
+    struct model *model = build_model(1);
+    model->measured_run_ns = 1 * MS;
+    int tokens = build_object(model, OBJECT_TOKENS, 0), pool = build_pool(model, 1, true);
+    int attempt = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, tokens);
+    model->nodes[attempt].timeout_ns = 0;
+    build_edge(model, attempt, build_node(model, NODE_END, MODEL_NONE))->when = OUTCOME_YES;
+    struct edge *again = build_edge(model, attempt, attempt);
+    again->when = OUTCOME_NO;
+    again->cpu_ns = constant(0.1 * MS);
+    model_find_pools(model);
+    struct prediction prediction;
+    struct error error;
+    const struct sim_config config = {.seed = 1};
+    assert_int_equal(prediction_make(model, &own, 0, &config, &prediction, &error), 0);
+    assert_non_null(strstr(prediction.no_figures, "the simulated program does not end"));
+    prediction_free(&prediction);
+    assert_int_equal(prediction_make(model, &own, -1, &config, &prediction, &error), -1);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(responses_are_less_sure_where_requests_queue),
         cmocka_unit_test(responses_without_a_queue_are_as_sure_as_all_else),
+        cmocka_unit_test(a_run_that_does_not_end_gives_no_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

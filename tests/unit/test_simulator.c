@@ -2456,7 +2456,7 @@ static void test_unlocking_what_is_not_held_is_reported(void **state) {
 static void assert_refused(const struct model *model, struct sim_config config, const char *why) {
     struct sim_result result;
     struct error error = {0};
-    assert_int_equal(sim_predict(model, &config, &result, &error), -1);
+    assert_true(sim_predict(model, &config, &result, &error) < 0);
     if (!strstr(error.text, why))
         fail_msg("\"%s\" does not say \"%s\"", error.text, why);
     sim_result_free(&result);
