@@ -132,7 +132,8 @@ static void show_worker(struct event_log *log, const struct fork *fork, size_t p
     for (size_t round = 0; round < word->wakes.count; round++) {
         const struct futex_visit *visit = futex_visit_of(word, round, party);
         const struct join *join = &fork->joins[round];
-        uint64_t start_ns = visit->n > 0 ? visit->start_ns : word->wakes.items[round];
+        uint64_t start_ns =
+            visit->n > 0 ? visit->start_ns : futex_passes_ns(thread, word->wakes.items[round]);
         uint64_t end_ns = visit->n > 0 ? visit->end_ns : start_ns;
         uint64_t ended_ns = join->n > 0 && join->end_ns > start_ns ? join->end_ns : start_ns;
         ended_ns = ended_ns < end_ns ? ended_ns : end_ns;

@@ -332,6 +332,12 @@ void futex_word_drop(const struct futex_word *word, bool **dropped) {
         dropped[word->calls.items[c].thread][word->calls.items[c].record] = true;
 }
 
+uint64_t futex_passes_ns(const struct trace_thread *thread, uint64_t wake_ns) {
+    return wake_ns < thread->start_ns ? thread->start_ns
+           : wake_ns > thread->end_ns ? thread->end_ns
+                                      : wake_ns;
+}
+
 struct trace_record futex_arrival(const struct futex_word *word, uint64_t barrier, uint32_t place,
                                   uint64_t start_ns, uint64_t end_ns) {
     return (struct trace_record){.start_ns = start_ns,

@@ -100,6 +100,10 @@ uint32_t futex_place_in_round(const struct trace *trace, const struct futex_word
 /* Marks all calls at the word. */
 void futex_word_drop(const struct futex_word *word, bool **dropped);
 
+/* When a thread came past the word that made no call there: when all were woken, but not before it
+ * was there, nor when it had ended. */
+uint64_t futex_passes_ns(const struct trace_thread *thread, uint64_t wake_ns);
+
 /* A party's coming to the barrier. */
 struct trace_record futex_arrival(const struct futex_word *word, uint64_t barrier, uint32_t place,
                                   uint64_t start_ns, uint64_t end_ns);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/rewrite/futex_forks.h"
+#include "modelgen/rewrite/futex_words.h"
 #include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
 
@@ -254,10 +255,20 @@ static void threads_that_wake_each_other_in_turn_do_not_fork(void **state) {
     assert_stays(trace);
 }
 
+/* A worker that begins behind the first wake, or ends before the last one. */
+static void whoever_makes_no_call_comes_past_while_it_lives(void **state) {
+    (void)state;
+    const struct trace_thread thread = {.start_ns = 10, .end_ns = 20};
+    assert_int_equal(futex_passes_ns(&thread, 5), 10);
+    assert_int_equal(futex_passes_ns(&thread, 15), 15);
+    assert_int_equal(futex_passes_ns(&thread, 25), 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_wakes_all_and_waits_for_them_forks_and_joins),
         cmocka_unit_test(a_round_without_a_wait_is_one_nevertheless),
+        cmocka_unit_test(whoever_makes_no_call_comes_past_while_it_lives),
         cmocka_unit_test(words_that_are_others_in_each_round_are_one),
         cmocka_unit_test(words_of_one_place_that_each_waits_for_alone_are_no_rounds),
         cmocka_unit_test(a_wait_with_another_call_in_its_midst_leaves_that_call),

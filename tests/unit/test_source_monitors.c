@@ -518,6 +518,23 @@ static void permits_that_nobody_waited_for_are_those_that_the_counter_held(void 
     assert_true(permits(trace, down_sections) == 3);
 }
 
+/* One gives what the other one takes, which it finds there each time. */
+static void a_count_that_begins_at_nothing_may_be_given_before_it_is_taken(void **state) {
+    (void)state;
+    struct facts_monitor gate = gate_of(down_sections);
+    gate.count = NULL;
+    gate.amount = (struct facts_amount){.text = "0", .constant = true};
+    struct trace *trace = builder_new_with_workers(2);
+    for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
+        section(trace, 0, "leave", 30, at, FULL, NOBODY, 0);
+        section(trace, 1, "enter", 20, at + 100, NOBODY, NOBODY, 0);
+    }
+    struct model *model = model_of(finished(trace, 12000), 1, &gate);
+    assert_true(tokens_of(model) == 0);
+    assert_int_equal(model->monitors[0].how, MODELLED_EXACTLY);
+    end(model, trace);
+}
+
 static void the_user_is_told_what_the_variable_held(void **state) {
     (void)state;
     struct facts_monitor gate = gate_of(down_sections);
@@ -846,6 +863,7 @@ int main(void) {
         cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
         cmocka_unit_test(each_object_has_the_amount_it_was_made_with),
         cmocka_unit_test(permits_that_nobody_waited_for_are_those_that_the_counter_held),
+        cmocka_unit_test(a_count_that_begins_at_nothing_may_be_given_before_it_is_taken),
         cmocka_unit_test(the_user_is_told_what_the_variable_held),
         cmocka_unit_test(where_a_counter_counts_up_the_limit_tells),
         cmocka_unit_test(what_was_seen_does_not_tell_where_something_speaks_against_it),
