@@ -302,6 +302,16 @@ static void decide_undecided(const struct subject *subject, const struct facts_l
                       100 * share, loop->function, path_name(loop->file), loop->first_line));
 }
 
+/* What they wait for there is not known: it may be work that one of them takes from the others. */
+static void decide_awaited(const struct subject *subject, int flag) {
+    pool_rule_set_unknown(
+        subject->model, subject->pool,
+        memory_format("its threads wait at %s for what is not known, and another one tells them: "
+                      "whether they share out what it brings is not known either; taken as each "
+                      "thread's own",
+                      subject->model->objects[flag].name));
+}
+
 static void decide_batches(const struct facts_loop *loop, struct model *model, int p) {
     pool_rule_set_unknown(
         model, p,
@@ -325,6 +335,7 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
     const struct partition_evidence *found = subject->evidence;
     bool is_own = rule == PARTITION_PERTHREAD && !commanded;
     const struct facts_loop *batches, *all;
+    int flag = is_own ? pool_contents_awaited_flag(subject->model, subject->pool) : MODEL_NONE;
     if (is_own && !subject->from->team &&
         !pool_source_shows_loops(subject->trace, subject->facts, subject->from))
         decide_from_trace(subject, "the source of its loops");
@@ -335,6 +346,8 @@ static bool decide_open(const struct subject *subject, enum partition rule, bool
                          found->by_pieces_ns / found->cpu_ns);
     else if (is_own && found->hidden_share > evidence.majority)
         decide_undecided(subject, found->hidden, found->hidden_share);
+    else if (flag != MODEL_NONE)
+        decide_awaited(subject, flag);
     else if (rule != PARTITION_SHARED && (batches = pool_source_undecided_creation(
                                               subject->trace, subject->facts, subject->from)))
         decide_batches(batches, subject->model, subject->pool);

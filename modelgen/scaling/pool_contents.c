@@ -80,6 +80,27 @@ int pool_contents_fixed_taker(struct model *model, int pool) {
     return who;
 }
 
+static bool is_signalled_elsewhere(const struct model *model, int flag) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->kind == NODE_SIGNAL && node->object == flag && node->pool != MODEL_NONE &&
+            !model->pools[node->pool].scales)
+            return true;
+    }
+    return false;
+}
+
+int pool_contents_awaited_flag(const struct model *model, int pool) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->kind == NODE_WAIT && node->pool == pool &&
+            model->objects[node->object].kind == OBJECT_FLAG &&
+            is_signalled_elsewhere(model, node->object))
+            return node->object;
+    }
+    return MODEL_NONE;
+}
+
 bool pool_contents_share_supply(const struct model *model, int pool, int other) {
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *node = &model->nodes[n];

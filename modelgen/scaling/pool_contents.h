@@ -21,6 +21,11 @@ struct pool_contents pool_contents_find(struct model *model, int pool, double cp
  * threads give in their rounds: then the rounds are a fixed total too. MODEL_NONE: none. */
 int pool_contents_fixed_taker(struct model *model, int pool);
 
+/* A flag, which stands for a predicate that is not known, for which the pool waits and a thread
+ * that does not follow --threads gives the signal: what that one hands out may be work. MODEL_NONE:
+ * none. */
+int pool_contents_awaited_flag(const struct model *model, int pool);
+
 /* Do threads of both pools take from one object? Then each of them finds what others have left. */
 bool pool_contents_share_supply(const struct model *model, int pool, int other);
 

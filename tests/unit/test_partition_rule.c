@@ -17,7 +17,9 @@
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/scaling/pool_contents.h"
 #include "simulator/simulator.h"
+#include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
 
 static const enum rest rests[] = {REST_EVEN, REST_LAST, REST_CHUNKS};
@@ -1264,6 +1266,31 @@ static void rounds_are_counted_for_those_that_lived_at_one_time(void **state) {
     assert_null(loop_passes_numbers(&passes, &pool));
 }
 
+/* Main, or another thread of the pool, tells the pool what it waits for. */
+static int awaited_flag(bool main_tells) {
+    struct model *model = build_model(2);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int main_pool = build_pool(model, 1, true), workers = build_pool(model, 2, true);
+    int teller = main_tells ? main_pool : workers;
+    model->pools[workers].scales = true;
+    int wait = build_next(model, model->pools[workers].entry, constant(0), NODE_WAIT, flag);
+    int last[2] = {[0] = model->pools[main_pool].entry, [1] = wait};
+    last[teller] = build_next(model, last[teller], constant(0), NODE_SIGNAL, flag);
+    for (int p = 0; p < 2; p++)
+        build_next(model, last[p], constant(0), NODE_END, MODEL_NONE);
+    model_find_pools(model);
+    assert_int_equal(pool_contents_awaited_flag(model, main_pool), MODEL_NONE);
+    int found = pool_contents_awaited_flag(model, workers);
+    model_free(model);
+    return found;
+}
+
+static void what_another_thread_brings_may_be_work(void **state) {
+    (void)state;
+    assert_int_equal(awaited_flag(true), 0);
+    assert_int_equal(awaited_flag(false), MODEL_NONE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_over_all_but_some_threads_grow_as_they_do),
@@ -1285,6 +1312,7 @@ int main(void) {
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(a_thread_leaves_behind_its_last_look_wherever_it_goes_on_the_way),
         cmocka_unit_test(rows_of_which_nobody_knows_who_ends_them_are_unknown),
+        cmocka_unit_test(what_another_thread_brings_may_be_work),
         cmocka_unit_test(permits_do_not_tell_who_ends_a_loop),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
