@@ -1272,7 +1272,7 @@ static int awaited_flag(bool main_tells) {
     int flag = build_object(model, OBJECT_FLAG, 0);
     int main_pool = build_pool(model, 1, true), workers = build_pool(model, 2, true);
     int teller = main_tells ? main_pool : workers;
-    model->pools[workers].scales = true;
+    model->pools[main_pool].scales = false;
     int wait = build_next(model, model->pools[workers].entry, constant(0), NODE_WAIT, flag);
     int last[2] = {[0] = model->pools[main_pool].entry, [1] = wait};
     last[teller] = build_next(model, last[teller], constant(0), NODE_SIGNAL, flag);
