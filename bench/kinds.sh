@@ -21,6 +21,7 @@
 # runs.csv. What is kept and newer than the program is not made again, so that a run that was stopped
 # goes on where it was. --table measures nothing and builds the models anew.
 # $ALSO (default none): further numbers of threads to record with, "1,2": kept in CASE/data.also-..., with the same real runs.
+# $WITH (default as the case says): the number of threads to record with, kept in CASE/data.with-..., the same.
 # $RUNS (default 3): real runs of each configuration, in turn; their median counts. $LIMIT: seconds after which
 # XX
 set -euo pipefail
@@ -32,7 +33,8 @@ kept=$work/kinds
 [ -d "$cases" ] || kept=$work/$(basename "$cases" .list)
 runs=${RUNS:-3}
 also=${ALSO:-}
-data=data${also:+.also-$also} # the recording, in the case's folder
+with=${WITH:-}
+data=data${with:+.with-$with}${also:+.also-$also} # the recording, in the case's folder
 steps=${STEPS-record measure table}
 longest=120 # s that a run or a recording may take
 wrong=0.15 # of the measured time: a figure that is off by more is wrong
@@ -51,7 +53,7 @@ read_source_case() {
     text=$(sed -n 's#.*-- \([^;]*{threads}[^;]*\).*#\1#p' <<<"$line")
     [ -n "$text" ] || text=$(sed -En "s#^[^;]*-- (\./$name) [0-9]+(( [^ ;]+)*).*#\\1 {threads}\\2#p" <<<"$line")
     read -ra command <<<"${text:-./$name {threads\}}"
-    threads=${threads:-4}
+    threads=${with:-${threads:-4}}
 }
 
 # The same, and `packages` and `input`; of what is built from source also `package` and `how_built`, else empty.
@@ -71,7 +73,7 @@ read_listed_case() {
         settings+=("${command[0]}")
         command=("${command[@]:1}")
     done
-    threads=4
+    threads=${with:-4}
 }
 
 read_case() { if [ -d "$cases" ]; then read_source_case "$cases"/"$1".c* "$1"; else read_listed_case "$1"; fi; }
