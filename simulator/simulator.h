@@ -108,11 +108,11 @@ struct sim_result {
 /* The simulated run comes to no end: no fault of who asks, but of the model. */
 #define SIM_STUCK (-2)
 
-/* Simulates; 0, SIM_STUCK and `error` (of a run that should end by itself: why it does not), or -1
- * and `error` (impossible configuration: cores < 1, a pool with < 1 thread
- * (unless its size follows another's and it is created later: "threads - 1 helpers"), a
- * barrier with no parties; arrivals or threads that never end without a horizon; 1e7 events without
- * progress of time). The model must outlive the call only.
+/* Simulates; 0, SIM_STUCK and `error` (of a run that should end by itself: why it does not, such as
+ * 1e7 events without progress of time), or -1 and `error` (impossible configuration: cores < 1, a
+ * pool with < 1 thread (unless its size follows another's and it is created later: "threads - 1
+ * helpers"), a barrier with no parties; arrivals or threads that never end without a horizon). The
+ * model must outlive the call only.
  * `result` is the caller's struct; sim_result_free() frees what it holds. */
 int sim_predict(const struct model *model, const struct sim_config *config,
                 struct sim_result *result, struct error *error);

@@ -11,13 +11,18 @@
 /* Of /proc/stat. */
 #define TICK_NS 1e7
 
-static double miss(const struct model *model, const char *what) {
+/* Of what was measured; NAN: it was not. */
+static double error_of(const struct model *model, const char *what) {
     for (size_t i = 0; i < model->n_checks; i++) {
         const struct model_check *check = &model->checks[i];
         if (strcmp(check->what, what) == 0 && check->measured > 0)
-            return fabs(check->simulated / check->measured - 1);
+            return check->simulated / check->measured - 1;
     }
     return NAN;
+}
+
+static double miss(const struct model *model, const char *what) {
+    return fabs(error_of(model, what));
 }
 
 /* By how much the model misses the CPU time, which others do not add to; where the threads hardly
@@ -64,15 +69,8 @@ static double miss_beyond_chance(const struct model *model) {
 /* Others, and a quota, make a run longer, never shorter: by how much the model takes longer than
  * any of its runs, beyond what runs differ by, it is wrong, whoever had the cores. */
 static double miss_upwards(const struct model *model) {
-    double most = 0;
-    for (size_t i = 0; i < model->n_checks; i++) {
-        const struct model_check *check = &model->checks[i];
-        bool is_time =
-            strcmp(check->what, "running time") == 0 || strcmp(check->what, "without probes") == 0;
-        if (is_time && check->measured > 0)
-            most = fmax(most, check->simulated / check->measured - 1 - model->cpu_spread);
-    }
-    return most;
+    double most = fmax(error_of(model, "running time"), error_of(model, "without probes"));
+    return fmax(most - model->cpu_spread, 0);
 }
 
 /* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the

@@ -134,45 +134,20 @@ struct finder {
     struct open_section held[HELD_LIMIT];
     int n_held;
     bool signal_may_follow; /* the last record closed a section: a signal now belongs to it */
-    int *waited_under;      /* find_waited_under() */
+    int32_t *waited_with;   /* find_waited_with() */
 };
 
-/* Did it take a mutex, at once or later? */
-static bool takes_mutex(const struct trace_record *record) {
-    enum api_op op = trace_op(record);
-    return api_catalog[record->api].object == ON_MUTEX && !(record->flags & TRACE_FAILED) &&
-           (op == OP_LOCK || op == OP_TRYLOCK || op == OP_TIMEDLOCK);
-}
-
-static void note_waited_under(const struct trace_thread *thread, const struct sections *sections,
-                              int *under) {
-    int held[HELD_LIMIT], n = 0;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        int object = sections_object(sections, record), at = n;
-        if (object < 0)
-            continue;
-        if (trace_is_condition_wait(record) && n > 0)
-            under[object] = held[n - 1];
-        if (takes_mutex(record) && n < HELD_LIMIT)
-            held[n++] = object;
-        if (!trace_is_call(record, ON_MUTEX, OP_UNLOCK))
-            continue;
-        while (at > 0 && held[at - 1] != object)
-            at--;
-        if (at > 0)
-            memmove(&held[at - 1], &held[at], (size_t)(n-- - at) * sizeof *held);
-    }
-}
-
-/* Per object: of a condition, the mutex with which threads wait for it; -1: none. */
-static int *find_waited_under(const struct trace *trace, const struct sections *sections) {
-    int *under = memory_alloc(sections->n_objects, sizeof *under);
-    for (size_t o = 0; o < sections->n_objects; o++)
-        under[o] = -1;
+/* Per object: of a condition, what waits for it tell of their mutex (trace_mutex_value()); 0:
+ * nothing. */
+static int32_t *find_waited_with(const struct trace *trace, const struct sections *sections) {
+    int32_t *with = memory_alloc(sections->n_objects, sizeof *with);
     for (size_t t = 0; t < trace->n_threads; t++)
-        note_waited_under(&trace->threads[t], sections, under);
-    return under;
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (trace_is_condition_wait(record) && record->value != 0)
+                with[sections_object(sections, record)] = record->value;
+        }
+    return with;
 }
 
 static void close_section(struct finder *finder, int held) {
@@ -217,11 +192,16 @@ static int find_held(const struct finder *finder, int object) {
     return -1;
 }
 
+/* Do threads wait for the condition with the mutex whose section was closed last? */
+static bool is_waited_with_last(const struct finder *finder, int condition) {
+    int mutex = finder->sections.items[finder->sections.count - 1].mutex;
+    return finder->waited_with[condition] ==
+           trace_mutex_value(finder->result->objects[mutex].address);
+}
+
 static void note_signal(struct finder *finder, size_t record_index, int condition, bool broadcast) {
     struct section_signal signal = {record_index, condition, broadcast};
-    bool follows =
-        finder->signal_may_follow &&
-        finder->waited_under[condition] == finder->sections.items[finder->sections.count - 1].mutex;
+    bool follows = finder->signal_may_follow && is_waited_with_last(finder, condition);
     if (finder->n_held > 0 && !follows) {
         *VECTOR_ADD(&finder->held[finder->n_held - 1].signals) = signal;
     } else if (finder->signal_may_follow) {
@@ -396,8 +376,7 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
     for (size_t t = 0; t < trace->n_threads; t++)
         n_pools = (size_t)pool_of[t] >= n_pools ? (size_t)pool_of[t] + 1 : n_pools;
     sections.section_of_lock = memory_alloc(trace->n_threads, sizeof(int *));
-    struct finder finder = {.result = &sections,
-                            .waited_under = find_waited_under(trace, &sections)};
+    struct finder finder = {.result = &sections, .waited_with = find_waited_with(trace, &sections)};
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
         sections.section_of_lock[t] = memory_alloc(thread->n_records, sizeof(int));
@@ -409,7 +388,7 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
         while (finder.n_held > 0)
             cut_section(&finder, thread, finder.n_held - 1);
     }
-    free(finder.waited_under);
+    free(finder.waited_with);
     sections.sections = finder.sections.items;
     sections.n_sections = finder.sections.count;
     sections.waits = finder.waits.items;

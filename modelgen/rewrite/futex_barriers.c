@@ -65,9 +65,9 @@ static void show_uncalled(struct event_log *log, const struct futex_word *word, 
         const struct trace_thread *thread = &log->trace.threads[word->parties.items[p]];
         struct futex_arrivals arrivals = {0};
         for (size_t round = 0; round < word->wakes.count; round++) {
-            uint64_t passes_ns = futex_passes_ns(thread, word->wakes.items[round]);
             if (futex_visit_of(word, round, p)->n > 0)
                 continue;
+            uint64_t passes_ns = futex_passes_ns(thread, word->wakes.items[round]);
             uint32_t place = futex_place_in_round(&log->trace, word, round, p);
             futex_arrivals_add(&arrivals, thread,
                                futex_arrival(word, barrier, place, passes_ns, passes_ns));

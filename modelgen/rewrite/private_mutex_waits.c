@@ -102,7 +102,8 @@ static void show_wait(struct event_log *log, size_t t, const struct passage *pas
                       bool *dropped) {
     const struct trace_thread *thread = &log->trace.threads[t];
     size_t last = passage->unlock < thread->n_records ? passage->unlock + 1 : passage->unlock - 1;
-    uint64_t start_ns = thread->records[passage->give_up].start_ns;
+    const struct trace_record *give_up = &thread->records[passage->give_up];
+    uint64_t shared = give_up->object, start_ns = give_up->start_ns;
     uint64_t end_ns = trace_end_ns(&thread->records[last]);
     for (size_t r = passage->lock; r <= last; r++)
         dropped[r] = r != passage->wait && !trace_is_condition_signal(&thread->records[r]);
@@ -110,6 +111,7 @@ static void show_wait(struct event_log *log, size_t t, const struct passage *pas
     wait->start_ns = start_ns;
     wait->duration_ns = end_ns - start_ns;
     wait->flags |= TRACE_WAITED;
+    wait->value = trace_mutex_value(shared);
 }
 
 static void show_thread(struct event_log *log, size_t t,

@@ -80,7 +80,8 @@ static size_t signals_of_inner_section(uint64_t mutex_of_wait) {
     builder_record(trace, 0, "pthread_cond_signal", 30, 0, NOT_EMPTY, put, 0);
     builder_record(trace, 0, "pthread_mutex_unlock", 40, 0, OTHER_MUTEX, outer, 0);
     builder_record(trace, 1, "pthread_mutex_lock", 1, 0, mutex_of_wait, get, 0);
-    builder_record(trace, 1, "pthread_cond_wait", 2, 48, NOT_EMPTY, get, 0);
+    builder_record(trace, 1, "pthread_cond_wait", 2, 48, NOT_EMPTY, get,
+                   trace_mutex_value(mutex_of_wait));
     builder_record(trace, 1, "pthread_mutex_unlock", 60, 0, mutex_of_wait, get, 0);
     builder_finish(trace, 100);
     struct sections sections = sections_find(trace, builder_no_pools);

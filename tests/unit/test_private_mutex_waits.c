@@ -56,6 +56,7 @@ static void the_wait_is_one_under_the_shared_mutex(void **state) {
     assert_call(&log, 1, 2, OP_UNLOCK, SHARED);
     const struct trace_record *wait = &log.trace.threads[1].records[1];
     assert_true(wait->start_ns == 120 && trace_end_ns(wait) == 520 && wait->flags & TRACE_WAITED);
+    assert_int_equal(wait->value, trace_mutex_value(SHARED));
     assert_int_equal(log.trace.threads[0].n_records, 3);
     assert_call(&log, 0, 2, OP_SIGNAL, CONDITION);
     assert_int_equal(trace->threads[1].n_records, 7); /* as it was */
